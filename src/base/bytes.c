@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARINT_MAX     10 /* bytes of the longest varint of 64 bits */
+#define VARINT_MAX 10 /* bytes of the longest varint of 64 bits */
 #define FIRST_CAPACITY 64
 
 static uint16_t load_u16(const uint8_t *p)
