@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "target/proc.h"
 
 #define TEXT_LIMIT ((size_t)96 << 20) /* bytes of /proc/PID/maps that are read */
 #define READ_SIZE 65536
@@ -174,13 +175,6 @@ enum status maps_parse(struct maps *maps, struct bytes text)
 	return ST_OK;
 }
 
-static enum status status_of(int errnum)
-{
-	if (errnum == ENOENT || errnum == ESRCH)
-		return ST_ENDED;
-	return errnum == EPERM || errnum == EACCES ? ST_DENIED : ST_SYSTEM;
-}
-
 /* The whole text of an open file, at most TEXT_LIMIT bytes of it. */
 static enum status read_text(int fd, void **text, size_t *size, bool *cut)
 {
@@ -200,7 +194,7 @@ static enum status read_text(int fd, void **text, size_t *size, bool *cut)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return status_of(errno);
+			return proc_status(errno);
 		if (n == 0)
 			return ST_OK;
 		*size += (size_t)n;
@@ -215,7 +209,7 @@ enum status maps_read(struct maps *maps, int proc_fd)
 	bool cut = false;
 
 	if (fd < 0)
-		return status_of(errno);
+		return proc_status(errno);
 	enum status status = read_text(fd, &text, &size, &cut);
 	int saved = errno;
 
