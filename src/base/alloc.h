@@ -16,8 +16,8 @@ void *alloc_zero(size_t count, size_t size);
  * Make *items (an array of *capacity items of size bytes) hold at least need items; grows by half
  * again, new space is zeroed. ST_TOO_BIG when need > limit.
  */
-enum status alloc_grow(void **items, size_t *capacity, size_t need, size_t limit, size_t size)
-	MUST_CHECK;
+enum status alloc_grow(void **items, size_t *capacity, size_t need, size_t limit,
+		       size_t size) MUST_CHECK;
 
 /* A terminated copy of n bytes, or NULL. */
 char *alloc_string(const char *text, size_t n);

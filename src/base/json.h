@@ -22,7 +22,7 @@ struct json {
 	void *context;
 	enum status status;
 	unsigned depth;
-	uint32_t has_item; /* bit d: the container at depth d already has an item */
+	uint32_t has_item;  /* bit d: the container at depth d already has an item */
 	uint32_t is_object; /* bit d: the container at depth d is an object */
 	bool after_key;
 	size_t used;

@@ -16,6 +16,7 @@
  * X(NAME, sentence, hint). In both, {pid}, {what} (a path, a version, a command ...), {errno} (the
  * text of the system's error) and {self} (pytop's own absolute path) are replaced.
  */
+/* clang-format off */
 #define STATUS_TABLE(X) \
 	X(OK, "no error", "") \
 	X(NO_MEMORY, "out of memory", "close other programs, or lower the limits") \
@@ -92,6 +93,7 @@ enum status {
 #undef X
 	ST_COUNT
 };
+/* clang-format on */
 
 /* What fills the places of a sentence. Strings are borrowed, may be NULL, and are escaped. */
 struct status_args {
