@@ -287,25 +287,25 @@ void json_int(struct json *j, int64_t v)
 		put_integer(j, v < 0, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
 }
 
-/* v in units of 10^-decimals, without zeros at its end. */
+/* v in units of 10^-decimals, decimals <= 15, without zeros at its end. */
 static void put_decimal(struct json *j, bool negative, uint64_t v, unsigned decimals)
 {
-	char text[2 * INT_MAX_TEXT + 2], *end = text + sizeof(text), *at = end;
+	char text[INT_MAX_TEXT + 1], *end = text + sizeof(text), *at = digits_before(end, v);
+	char *point = end - decimals, *out = room(j, INT_MAX_TEXT + 3), *start = out;
 
-	while (decimals && v % 10 == 0) {
-		v /= 10;
-		decimals--;
-	}
-	negative = negative && v;
-	if (decimals) {
-		for (unsigned i = 0; i < decimals; i++, v /= 10)
-			*--at = (char)('0' + v % 10);
-		*--at = '.';
-	}
-	at = digits_before(at, v);
-	if (negative)
-		*--at = '-';
-	put(j, at, (size_t)(end - at));
+	while (at >= point)
+		*--at = '0';
+	while (end > point && end[-1] == '0')
+		end--;
+	if (negative && v)
+		*out++ = '-';
+	while (at < point)
+		*out++ = *at++;
+	if (at < end)
+		*out++ = '.';
+	while (at < end)
+		*out++ = *at++;
+	j->used += (size_t)(out - start);
 }
 
 void json_double(struct json *j, double v, int decimals)

@@ -46,7 +46,10 @@ void json_string(struct json *j, const char *s); /* NULL: null */
 void json_string_n(struct json *j, const char *s, size_t n);
 void json_int(struct json *j, int64_t v);
 void json_uint(struct json *j, uint64_t v);
-/* decimals: digits after the point at most, up to 15, no zeros at the end; not finite: null. */
+/*
+ * decimals: digits after the point at most, up to 15, and 16 digits in all; zeros at the end are
+ * left out. Not finite: null.
+ */
 void json_double(struct json *j, double v, int decimals);
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
