@@ -23,16 +23,17 @@ struct code_fingerprint {
 /* How many bytes from the object's start hold the fingerprint (<= 256). */
 size_t code_fingerprint_size(const struct py_layout *layout);
 /* From the raw start of the object. */
-void code_fingerprint_parse(struct code_fingerprint *print, const struct py_layout *layout, struct bytes raw);
+void code_fingerprint_parse(struct code_fingerprint *print, const struct py_layout *layout,
+			    struct bytes raw);
 bool code_fingerprint_equal(const struct code_fingerprint *a, const struct code_fingerprint *b);
 
 struct code {
 	struct code_fingerprint print;
-	char *file;      /* UTF-8, U+FFFD for what is not; allocated */
-	char *function;  /* qualified name where the version has one, else the name */
+	char *file;     /* UTF-8, U+FFFD for what is not; allocated */
+	char *function; /* qualified name where the version has one, else the name */
 	int32_t first_line;
-	int64_t instr_base;   /* 3.11+: offset of the first instruction in the object; 0 before */
-	int64_t instr_count;  /* code units; 0: unknown (before 3.11) */
+	int64_t instr_base;  /* 3.11+: offset of the first instruction in the object; 0 before */
+	int64_t instr_count; /* code units; 0: unknown (before 3.11) */
 	int32_t first_traceable; /* units; frames before it are hidden by CPython itself; 0: none */
 	struct lines lines;
 };

@@ -24,8 +24,8 @@ struct lines {
 	int32_t first_line;
 };
 
-enum status lines_parse(struct lines *lines, enum py_lines_form form, struct bytes table, int32_t first_line)
-	MUST_CHECK;
+enum status lines_parse(struct lines *lines, enum py_lines_form form, struct bytes table,
+			int32_t first_line) MUST_CHECK;
 void lines_free(struct lines *lines);
 
 /* The line executing at lasti (3.10: already doubled to bytes); never less than 1: where the table has none, the range before, or the first line. */
