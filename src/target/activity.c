@@ -153,7 +153,7 @@ void task_activity_parse(struct bytes text, struct task_activity *activity)
 	static const char running[] = "running";
 	uint64_t number, argument0;
 
-	*activity = (struct task_activity){.doing = TASK_UNKNOWN, .syscall = -1};
+	*activity = (struct task_activity){ .doing = TASK_UNKNOWN, .syscall = -1 };
 	if (text.size >= sizeof(running) - 1 &&
 	    memcmp(text.data, running, sizeof(running) - 1) == 0) {
 		activity->doing = TASK_RUNNING;

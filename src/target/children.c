@@ -29,8 +29,7 @@ static enum status add_pid(void **pids, size_t *capacity, size_t *count, const c
 {
 	if (name[0] < '1' || name[0] > '9')
 		return ST_OK;
-	enum status status =
-		alloc_grow(pids, capacity, *count + 1, PROCESSES_MAX, sizeof(pid_t));
+	enum status status = alloc_grow(pids, capacity, *count + 1, PROCESSES_MAX, sizeof(pid_t));
 
 	if (status == ST_OK)
 		((pid_t *)*pids)[(*count)++] = (pid_t)strtol(name, NULL, 10);
@@ -107,7 +106,9 @@ enum status process_children(pid_t pid, pid_t *children, size_t *count)
 		free(pids);
 		return status;
 	}
-	/* Breadth first: what is stored is the queue. Each process has one parent, so none twice. */
+	/*
+	 * Breadth first: what is stored is the queue. Each process has one parent, so none twice.
+	 */
 	for (size_t next = 0; next <= stored && stored < *count; next++) {
 		pid_t parent = next == 0 ? pid : children[next - 1];
 

@@ -106,7 +106,8 @@ static char *copy_path(char *to, struct line line)
 }
 
 /* Put the rest of the line behind used as m's path; returns the new end of what is used. */
-static char *take_path(char *used, struct line line, struct mapping *m, const struct mapping *before)
+static char *take_path(char *used, struct line line, struct mapping *m,
+		       const struct mapping *before)
 {
 	static const char deleted[] = " (deleted)";
 	size_t tail = sizeof(deleted) - 1;
@@ -141,8 +142,8 @@ static void parse_lines(struct maps *maps, struct bytes text, size_t limit)
 
 	while (at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		struct line line = {at, newline ? newline : end};
-		struct mapping m = {0};
+		struct line line = { at, newline ? newline : end };
+		struct mapping m = { 0 };
 		const struct mapping *before =
 			maps->count > 0 ? &maps->items[maps->count - 1] : NULL;
 
@@ -161,7 +162,7 @@ static void parse_lines(struct maps *maps, struct bytes text, size_t limit)
 enum status maps_parse(struct maps *maps, struct bytes text)
 {
 	size_t limit = count_lines(text);
-	struct maps parsed = {0};
+	struct maps parsed = { 0 };
 
 	parsed.items = alloc_zero(limit, sizeof(*parsed.items));
 	parsed.paths = alloc_zero(text.size + 1, 1); /* a path's NUL takes the newline's place */
@@ -215,7 +216,7 @@ enum status maps_read(struct maps *maps, int proc_fd)
 
 	close(fd);
 	if (status == ST_OK)
-		status = maps_parse(maps, (struct bytes){text, size});
+		status = maps_parse(maps, (struct bytes){ text, size });
 	if (status == ST_OK)
 		maps->truncated |= cut;
 	free(text);
@@ -227,7 +228,7 @@ void maps_free(struct maps *maps)
 {
 	free(maps->items);
 	free(maps->paths);
-	*maps = (struct maps){0};
+	*maps = (struct maps){ 0 };
 }
 
 const struct mapping *maps_find(const struct maps *maps, uint64_t address)

@@ -17,10 +17,10 @@ struct mapping {
 	uint64_t start, end; /* [start, end) */
 	uint64_t offset;     /* in the file */
 	uint64_t inode;
-	uint32_t device;     /* maps_device(major, minor); 0: no file, or one of no device */
+	uint32_t device; /* maps_device(major, minor); 0: no file, or one of no device */
 	bool readable, writable, executable, shared;
-	bool deleted;        /* the name ended in " (deleted)" */
-	const char *path;    /* "" when anonymous; unescaped (\012), " (deleted)" removed; in struct maps */
+	bool deleted;     /* the name ended in " (deleted)" */
+	const char *path; /* "": anonymous; unescaped (\012), without " (deleted)"; in maps.paths */
 };
 
 struct maps {
@@ -30,7 +30,10 @@ struct maps {
 	char *paths; /* what the items' paths point into */
 };
 
-/* A device number as struct mapping has it: 12 bits of major, 20 of minor, as the kernel packs it. */
+/*
+ * A device number as struct mapping has it: 12 bits of major, 20 of minor, as the kernel packs
+ * it.
+ */
 uint32_t maps_device(unsigned major, unsigned minor);
 
 /* Lines that are no mappings, or do not ascend, are skipped. ST_NO_MEMORY. */

@@ -1,11 +1,12 @@
 /*
  * memory: the one place where bytes of the target are read.
  *
- * A batch is one process_vm_readv(): the remote pieces in their order, the local ones merged where
- * they follow each other. The kernel copies in order and stops at the first address that it cannot
- * read, so the number of bytes it gives back says how many pieces are whole. Where the call does not
- * exist or is filtered (an old container runtime's seccomp rules) the first use finds out and from
- * then on /proc/PID/mem is read piece by piece: slower, and with the same meaning.
+ * A batch is one process_vm_readv(): the remote pieces in their order, the local ones merged
+ * where they follow each other. The kernel copies in order and stops at the first address that it
+ * cannot read, so the number of bytes it gives back says how many pieces are whole. Where the
+ * call does not exist or is filtered (an old container runtime's seccomp rules) the first use
+ * finds out and from then on /proc/PID/mem is read piece by piece: slower, and with the same
+ * meaning.
  *
  * Invariant: nothing is allocated here and nothing is written to the target. An address is just a
  * number that came from the target: the kernel, or the search among recorded regions, checks it.
@@ -22,13 +23,14 @@
 
 void memory_open_process(struct memory *m, pid_t pid, int proc_fd)
 {
-	*m = (struct memory){.pid = pid, .proc_fd = proc_fd, .mem_fd = -1};
+	*m = (struct memory){ .pid = pid, .proc_fd = proc_fd, .mem_fd = -1 };
 }
 
 void memory_open_image(struct memory *m, const struct memory_region *regions, size_t count)
 {
 	*m = (struct memory){
-		.proc_fd = -1, .mem_fd = -1, .regions = regions, .region_count = count};
+		.proc_fd = -1, .mem_fd = -1, .regions = regions, .region_count = count
+	};
 }
 
 void memory_close(struct memory *m)
@@ -53,13 +55,13 @@ static struct bytes find_recorded(const struct memory *m, remote_addr address)
 			high = middle;
 	}
 	if (low == 0)
-		return (struct bytes){0};
+		return (struct bytes){ 0 };
 	const struct memory_region *region = &m->regions[low - 1];
 	uint64_t into = address - region->start;
 
 	if (into >= region->bytes.size)
-		return (struct bytes){0};
-	return (struct bytes){region->bytes.data + into, region->bytes.size - into};
+		return (struct bytes){ 0 };
+	return (struct bytes){ region->bytes.data + into, region->bytes.size - into };
 }
 
 /* One piece from a recorded image; regions that touch read as one. */
@@ -90,7 +92,7 @@ static enum status status_of(int errnum)
 	switch (errnum) {
 	case EFAULT:
 	case EIO:
-	case EINVAL: /* a piece longer than half the address space, or an address with the top bit set */
+	case EINVAL: /* longer than half the address space, or an address with the top bit set */
 	case EOVERFLOW:
 		return ST_FAULT;
 	case ESRCH:
@@ -128,7 +130,9 @@ static enum status read_by_file(struct memory *m, const struct memory_piece *pie
 	return ST_OK;
 }
 
-/* The call was refused: is /proc/PID/mem open to us? errno stays that of the call when it is not. */
+/*
+ * The call was refused: is /proc/PID/mem open to us? errno stays that of the call when it is not.
+ */
 static bool fall_back_to_file(struct memory *m)
 {
 	int saved = errno;
@@ -183,7 +187,10 @@ static enum status read_by_call(struct memory *m, const struct memory_piece *pie
 	return ST_OK;
 }
 
-/* One system call's worth of pieces, whatever is behind the memory; *done is set with ST_OK alone. */
+/*
+ * One system call's worth of pieces, whatever is behind the memory; *done is set with ST_OK
+ * alone.
+ */
 static enum status read_some(struct memory *m, const struct memory_piece *pieces, size_t count,
 			     size_t *done)
 {
@@ -235,7 +242,7 @@ enum status memory_read_batch(struct memory *m, const struct memory_piece *piece
 
 enum status memory_read(struct memory *m, remote_addr address, void *to, size_t size)
 {
-	struct memory_piece piece = {.remote = address, .local = to, .size = size};
+	struct memory_piece piece = { .remote = address, .local = to, .size = size };
 	size_t done = 0;
 	enum status status = memory_read_batch(m, &piece, 1, &done);
 

@@ -1,8 +1,8 @@
 /*
  * memory: reading the target's memory: one piece, or many in one system call.
  *
- * Behind it is a process (process_vm_readv, or /proc/PID/mem where that call is refused) or a recorded
- * image (tests, fuzzers). Nothing is ever written.
+ * Behind it is a process (process_vm_readv, or /proc/PID/mem where that call is refused) or a
+ * recorded image (tests, fuzzers). Nothing is ever written.
  */
 #ifndef PYTOP_TARGET_MEMORY_H
 #define PYTOP_TARGET_MEMORY_H
@@ -33,7 +33,7 @@ struct memory {
 	bool settled;                        /* a read succeeded: the way of reading is decided */
 	const struct memory_region *regions; /* ascending, borrowed */
 	size_t region_count;
-	uint64_t calls, bytes_read;          /* for the bench */
+	uint64_t calls, bytes_read; /* for the bench */
 };
 
 /* Opens nothing yet and cannot fail; proc_fd is the directory /proc/PID and stays the caller's. */
@@ -56,10 +56,11 @@ struct memory_piece {
 };
 
 /*
- * Read many pieces, copied in order, in as few system calls as possible (one for <= MEMORY_PIECES_MAX).
- * *done: how many pieces were read whole; the piece after these could not be read (the caller decides
- * what becomes of the rest: usually it goes on after the bad one). ST_OK also when *done < count because of a fault;
- * ST_ENDED, ST_DENIED otherwise. Local iovecs are merged by the kernel call's rule of equal total length.
+ * Read many pieces, copied in order, in as few system calls as possible (one for <=
+ * MEMORY_PIECES_MAX). *done: how many pieces were read whole; the piece after these could not be
+ * read (the caller decides what becomes of the rest: usually it goes on after the bad one). ST_OK
+ * also when *done < count because of a fault; ST_ENDED, ST_DENIED otherwise. Local iovecs are
+ * merged by the kernel call's rule of equal total length.
  */
 enum status memory_read_batch(struct memory *m, const struct memory_piece *pieces, size_t count,
 			      size_t *done) MUST_CHECK;
@@ -68,6 +69,7 @@ enum status memory_read_batch(struct memory *m, const struct memory_piece *piece
  * A NUL-terminated string of at most size - 1 bytes; ST_TOO_BIG when it is longer. to is scratch on
  * failure.
  */
-enum status memory_read_string(struct memory *m, remote_addr address, char *to, size_t size) MUST_CHECK;
+enum status memory_read_string(struct memory *m, remote_addr address, char *to,
+			       size_t size) MUST_CHECK;
 
 #endif

@@ -31,12 +31,15 @@ enum status proc_reread(int fd, char *buf, size_t size, struct bytes *text)
 		if (n < 0)
 			return proc_status(errno);
 		done += (size_t)n;
-		/* A file of one record gives all there is at once; only a big one gives whole pages. */
+		/*
+		 * A file of one record gives all there is at once; only a big one gives whole
+		 * pages.
+		 */
 		if (n == 0 || done < 1024)
 			break;
 	}
 	buf[done] = '\0';
-	*text = (struct bytes){(const uint8_t *)buf, done};
+	*text = (struct bytes){ (const uint8_t *)buf, done };
 	return ST_OK;
 }
 
@@ -56,7 +59,7 @@ enum status proc_read(int dir_fd, const char *name, char *buf, size_t size, stru
 
 static struct bytes drop(struct bytes b, size_t n)
 {
-	return (struct bytes){b.data + n, b.size - n};
+	return (struct bytes){ b.data + n, b.size - n };
 }
 
 struct bytes proc_field(struct bytes text, const char *key)
@@ -68,10 +71,10 @@ struct bytes proc_field(struct bytes text, const char *key)
 		size_t line = newline ? (size_t)(newline - text.data) : text.size;
 
 		if (line > n && memcmp(text.data, key, n) == 0 && text.data[n] == ':')
-			return (struct bytes){text.data + n + 1, line - n - 1};
+			return (struct bytes){ text.data + n + 1, line - n - 1 };
 		text = drop(text, newline ? line + 1 : line);
 	}
-	return (struct bytes){0};
+	return (struct bytes){ 0 };
 }
 
 static struct bytes skip_blanks(struct bytes text)
@@ -131,6 +134,6 @@ struct bytes proc_after_name(struct bytes text)
 	const uint8_t *close = text.size > 0 ? memrchr(text.data, ')', text.size) : NULL;
 
 	if (!close || text.size - (size_t)(close - text.data) < 3)
-		return (struct bytes){0};
+		return (struct bytes){ 0 };
 	return drop(text, (size_t)(close - text.data) + 2);
 }

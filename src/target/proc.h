@@ -15,11 +15,11 @@
 enum status proc_status(int errnum);
 
 /*
- * Read name inside the directory dir_fd (an absolute name stands for itself); at most size - 1 bytes,
- * and a NUL behind them. *text lies in buf. Errors as proc_status, errno kept.
+ * Read name inside the directory dir_fd (an absolute name stands for itself); at most size - 1
+ * bytes, and a NUL behind them. *text lies in buf. Errors as proc_status, errno kept.
  */
-enum status proc_read(int dir_fd, const char *name, char *buf, size_t size, struct bytes *text)
-	MUST_CHECK;
+enum status proc_read(int dir_fd, const char *name, char *buf, size_t size,
+		      struct bytes *text) MUST_CHECK;
 /* The same, from its start, of a file that is kept open. */
 enum status proc_reread(int fd, char *buf, size_t size, struct bytes *text) MUST_CHECK;
 

@@ -20,14 +20,14 @@
 
 #include "target/proc.h"
 
-#define PROC_TEXT 2048             /* more than stat, and the part of status that is looked at */
+#define PROC_TEXT 2048              /* more than stat, and the part of status that is looked at */
 #define FLAG_KERNEL_THREAD 0x200000 /* PF_KTHREAD in field 9 of stat */
 #define SECOND 1000000000u
 
 bool process_stat_parse(struct bytes text, struct process_stat *stat)
 {
 	struct bytes left = proc_after_name(text);
-	uint64_t fields[25] = {0}; /* by the numbers of proc(5) */
+	uint64_t fields[25] = { 0 }; /* by the numbers of proc(5) */
 
 	if (left.size == 0)
 		return false;
@@ -134,7 +134,8 @@ static enum status open_descriptors(struct process *p)
 enum status process_open(struct process *p, pid_t pid)
 {
 	struct process opened = {
-		.pid = pid, .pidfd = -1, .proc_fd = -1, .stat_fd = -1, .space_fd = -1};
+		.pid = pid, .pidfd = -1, .proc_fd = -1, .stat_fd = -1, .space_fd = -1
+	};
 
 	if (pid <= 0)
 		return ST_NO_PROCESS;
@@ -170,7 +171,7 @@ void process_close(struct process *p)
 
 enum status process_alive(const struct process *p)
 {
-	struct pollfd wait = {.fd = p->pidfd, .events = POLLIN};
+	struct pollfd wait = { .fd = p->pidfd, .events = POLLIN };
 	struct process_stat stat;
 
 	if (p->pidfd >= 0)
@@ -242,7 +243,7 @@ static void describe_command(const struct process *p, struct process_info *info)
 
 static void describe_executable(const struct process *p, struct process_info *info)
 {
-	unsigned char ident[5] = {0};
+	unsigned char ident[5] = { 0 };
 	ssize_t n = readlinkat(p->proc_fd, "exe", info->executable, sizeof(info->executable) - 1);
 
 	info->executable[n > 0 ? n : 0] = '\0';
@@ -272,7 +273,7 @@ static void describe_owner(const struct process *p, struct process_info *info)
 
 static uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec t = {0};
+	struct timespec t = { 0 };
 
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
@@ -292,7 +293,7 @@ enum status process_info(const struct process *p, struct process_info *info)
 
 	if (status != ST_OK)
 		return status;
-	*info = (struct process_info){.parent = stat.parent};
+	*info = (struct process_info){ .parent = stat.parent };
 	describe_command(p, info);
 	describe_executable(p, info);
 	describe_owner(p, info);

@@ -1,9 +1,9 @@
 /*
  * process: another process, held so that a reused number is never mistaken for it.
  *
- * A pidfd says for sure when it is gone; the start time (field 22 of /proc/PID/stat) tells two lives
- * of a number apart; the inode/device of exe and a change of the maps tell an exec. Knows Linux, has
- * never heard of Python.
+ * A pidfd says for sure when it is gone; the start time (field 22 of /proc/PID/stat) tells two
+ * lives of a number apart; the end of its address space tells an exec. Knows
+ * Linux, has never heard of Python.
  */
 #ifndef PYTOP_TARGET_PROCESS_H
 #define PYTOP_TARGET_PROCESS_H
@@ -17,11 +17,11 @@
 
 struct process {
 	pid_t pid;
-	int pidfd;           /* -1 where the kernel has none (before 5.3) */
-	int proc_fd;         /* O_PATH directory /proc/PID: survives reuse of the number as an error */
+	int pidfd;   /* -1 where the kernel has none (before 5.3) */
+	int proc_fd; /* O_PATH directory /proc/PID: survives reuse of the number as an error */
 	uint64_t start_time; /* clock ticks since boot */
 	int stat_fd;         /* /proc/PID/stat, kept open for process_usage */
-	int space_fd;        /* /proc/PID/mem of this life, never read: tells an exec; -1: no right */
+	int space_fd; /* /proc/PID/mem of this life, never read: tells an exec; -1: no right */
 };
 
 /*
@@ -47,8 +47,8 @@ bool process_executed(struct process *p);
 bool process_exit_status(struct process *p, int *wait_status);
 
 struct process_info {
-	char command[4096];  /* argv joined by spaces, raw bytes; [comm] when it has none */
-	char name[256];      /* for titles: app.py, json.tool, -c; else argv[0]'s last part */
+	char command[4096]; /* argv joined by spaces, raw bytes; [comm] when it has none */
+	char name[256];     /* for titles: app.py, json.tool, -c; else argv[0]'s last part */
 	char executable[4096];
 	pid_t parent;
 	uid_t uid;
@@ -60,7 +60,8 @@ enum status process_info(const struct process *p, struct process_info *info) MUS
 
 /*
  * The title of a program from its cmdline (arguments that each end with a NUL): the script of
- * `python x.py`, the module of -m, "-c" and "-" as they are, else the last part of argv[0]. Raw bytes.
+ * `python x.py`, the module of -m, "-c" and "-" as they are, else the last part of argv[0]. Raw
+ * bytes.
  */
 void process_name_parse(char *name, size_t size, struct bytes cmdline);
 
@@ -75,14 +76,14 @@ struct process_stat {
 bool process_stat_parse(struct bytes text, struct process_stat *stat);
 
 struct process_usage {
-	uint64_t cpu_ns;      /* user + system of all threads, see below */
+	uint64_t cpu_ns; /* user + system of all threads, see below */
 	uint64_t rss_bytes;
 	uint32_t thread_count;
-	char run_state;       /* R S D T t Z ... of the main thread */
+	char run_state; /* R S D T t Z ... of the main thread */
 };
 /*
- * cpu_ns comes from the process CPU clock (clock_getcpuclockid + clock_gettime) where the kernel gives
- * it, which is exact to the nanosecond; else from stat. Source: proc(5).
+ * cpu_ns comes from the process CPU clock (clock_getcpuclockid + clock_gettime) where the kernel
+ * gives it, which is exact to the nanosecond; else from stat. Source: proc(5).
  */
 enum status process_usage(const struct process *p, struct process_usage *usage) MUST_CHECK;
 
@@ -92,21 +93,26 @@ enum status process_cpu_ns(const struct process *p, uint64_t *cpu_ns) MUST_CHECK
 /* Direct children (and theirs, breadth first), at most *count; *count gets how many were stored. */
 enum status process_children(pid_t pid, pid_t *children, size_t *count) MUST_CHECK;
 
-/* Every process number there is, ascending; *pids is allocated, freed by the caller; at most 2^22. */
+/*
+ * Every process number there is, ascending; *pids is allocated, freed by the caller; at most
+ * 2^22.
+ */
 enum status process_list(pid_t **pids, size_t *count) MUST_CHECK;
 
 /*
- * Why reading pid failed with errnum (EPERM/EACCES ...): one of ST_DENIED_*; what (may be NULL) gets the
- * text for {what}: owner's name, ptrace_scope's value. Looks at owner, yama, dumpable, capabilities, container.
+ * Why reading pid failed with errnum (EPERM/EACCES ...): one of ST_DENIED_*; what (may be NULL)
+ * gets the text for {what}: owner's name, ptrace_scope's value. Looks at owner, yama, dumpable,
+ * capabilities, container.
  */
 enum status process_denied(pid_t pid, int errnum, char *what, size_t what_size);
 
 /*
- * Start a command as our child. stdout and stderr go to output_fd (-1: inherited), stdin to /dev/null
- * unless keep_stdin. It leads a session of its own: the terminal's ^C reaches pytop alone, and it can
- * neither read the terminal nor be stopped by trying; kill(-pid) reaches it and its children. pytop's
- * end does not end it. Signals are as a shell gives them. *errnum is why with ST_NO_COMMAND (exec's
- * own reason) and ST_SYSTEM. PR_SET_PTRACER is not needed: a descendant may be read under yama 1.
+ * Start a command as our child. stdout and stderr go to output_fd (-1: inherited), stdin to
+ * /dev/null unless keep_stdin. It leads a session of its own: the terminal's ^C reaches pytop
+ * alone, and it can neither read the terminal nor be stopped by trying; kill(-pid) reaches it and
+ * its children. pytop's end does not end it. Signals are as a shell gives them. *errnum is why
+ * with ST_NO_COMMAND (exec's own reason) and ST_SYSTEM. PR_SET_PTRACER is not needed: a
+ * descendant may be read under yama 1.
  */
 struct spawn_options {
 	int output_fd;

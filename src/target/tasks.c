@@ -62,7 +62,7 @@ static size_t raise_descriptor_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
 		return 1024;
 	if (limit.rlim_cur < limit.rlim_max) {
-		struct rlimit raised = {limit.rlim_max, limit.rlim_max};
+		struct rlimit raised = { limit.rlim_max, limit.rlim_max };
 
 		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
 			limit = raised;
@@ -77,7 +77,8 @@ static bool kernel_keeps_schedule(void)
 	struct bytes text;
 	struct task_schedule own;
 
-	return proc_read(AT_FDCWD, "/proc/thread-self/schedstat", buf, sizeof(buf), &text) == ST_OK &&
+	return proc_read(AT_FDCWD, "/proc/thread-self/schedstat", buf, sizeof(buf), &text) ==
+		       ST_OK &&
 	       task_schedule_parse(text, &own) && own.switches > 0;
 }
 
@@ -397,10 +398,10 @@ static char read_state(struct task *task)
 void task_activity(struct task *task, struct task_activity *activity)
 {
 	char buf[FILE_TEXT];
-	struct bytes text = {0};
+	struct bytes text = { 0 };
 
 	if (read_kept(task, &task->syscall_fd, "syscall", buf, sizeof(buf), &text) != ST_OK)
-		text = (struct bytes){0};
+		text = (struct bytes){ 0 };
 	task_activity_parse(text, activity);
 	if (task_activity_needs_state(activity))
 		task_activity_add_state(activity, read_state(task));

@@ -1,10 +1,11 @@
 /*
- * tasks: the target's threads as the kernel sees them: which exist, what each does, what CPU it used.
+ * tasks: the target's threads as the kernel sees them: which exist, what each does, what CPU it
+ * used.
  *
- * Descriptors on /proc/PID/task/TID/{syscall,schedstat} are kept open (one read costs 1-2 us), as many
- * as RLIMIT_NOFILE has room for; its soft limit is raised to the hard one by the first tasks_open.
- * Threads beyond that are opened for each read. Threads are born and die all the time: a read of one
- * that is gone is no error.
+ * Descriptors on /proc/PID/task/TID/{syscall,schedstat} are kept open (one read costs 1-2 us), as
+ * many as RLIMIT_NOFILE has room for; its soft limit is raised to the hard one by the first
+ * tasks_open. Threads beyond that are opened for each read. Threads are born and die all the
+ * time: a read of one that is gone is no error.
  */
 #ifndef PYTOP_TARGET_TASKS_H
 #define PYTOP_TARGET_TASKS_H
@@ -24,15 +25,18 @@ enum status tasks_open(struct tasks **tasks, pid_t pid, int proc_fd) MUST_CHECK;
 void tasks_close(struct tasks *tasks);
 
 /*
- * List /proc/PID/task anew. Costs ~1 us a thread: call it when an unknown tid appears, and about once a
- * second. Names are read anew for a part of the threads at a time. ST_ENDED, ST_NO_MEMORY; after a
- * failure the threads are as they were.
+ * List /proc/PID/task anew. Costs ~1 us a thread: call it when an unknown tid appears, and about
+ * once a second. Names are read anew for a part of the threads at a time. ST_ENDED, ST_NO_MEMORY;
+ * after a failure the threads are as they were.
  */
 enum status tasks_refresh(struct tasks *tasks) MUST_CHECK;
 size_t tasks_count(const struct tasks *tasks);
 struct task *tasks_at(const struct tasks *tasks, size_t index);
 
-/* The thread whose id is tid outside (as /proc shows it), or inside its own PID namespace; or NULL. */
+/*
+ * The thread whose id is tid outside (as /proc shows it), or inside its own PID namespace; or
+ * NULL.
+ */
 struct task *tasks_find(const struct tasks *tasks, pid_t tid);
 struct task *tasks_find_inside(const struct tasks *tasks, pid_t inside_tid);
 
@@ -47,37 +51,43 @@ enum task_doing {
 	TASK_FUTEX,   /* futex: argument 0 is its address */
 	TASK_SLEEP,   /* nanosleep, clock_nanosleep, pause ... */
 	TASK_POLL,    /* poll, select, epoll_wait ... */
-	TASK_IO,      /* read, recv, accept, wait4, connect, flock ... and all other calls that block */
+	TASK_IO, /* read, recv, accept, wait4, connect, flock ... and all other calls that block */
 	TASK_DISK,    /* in D: fsync, page fault from disk */
 	TASK_STOPPED, /* SIGSTOP or a tracer */
 };
 struct task_activity {
 	enum task_doing doing;
-	int64_t syscall;    /* its number, -1: none */
+	int64_t syscall; /* its number, -1: none */
 	uint64_t argument0;
 };
 /*
- * Parses the text of "syscall": "running", "-1 sp pc", "202 0x7f.. 0x80 ...". The numbers are those of
- * the machine pytop was built for. "-1", and what is no such text: TASK_UNKNOWN.
+ * Parses the text of "syscall": "running", "-1 sp pc", "202 0x7f.. 0x80 ...". The numbers are
+ * those of the machine pytop was built for. "-1", and what is no such text: TASK_UNKNOWN.
  */
 void task_activity_parse(struct bytes text, struct task_activity *activity);
 
-/* Does it take the letter of stat to tell? Blocked outside a call, or in one that may wait for a disk. */
+/*
+ * Does it take the letter of stat to tell? Blocked outside a call, or in one that may wait for a
+ * disk.
+ */
 bool task_activity_needs_state(const struct task_activity *activity);
 /* Correct doing by that letter. */
 void task_activity_add_state(struct task_activity *activity, char state);
 
 /*
- * Ask the kernel. TASK_UNKNOWN when the thread is gone. Where the call may not be read, or does not
- * tell, the run state from stat decides. Under ptrace (--blocking) ask before the threads are stopped:
- * a stopped one is TASK_STOPPED.
+ * Ask the kernel. TASK_UNKNOWN when the thread is gone. Where the call may not be read, or does
+ * not tell, the run state from stat decides. Under ptrace (--blocking) ask before the threads are
+ * stopped: a stopped one is TASK_STOPPED.
  */
 void task_activity(struct task *task, struct task_activity *activity);
 
-/* schedstat: ns on a CPU (moves with the kernel's tick), ns runnable but waiting, times scheduled in (exact). */
 /*
- * Where the kernel keeps no schedstat, run_ns is utime + stime (10 ms), and switches grows with each call:
- * such a thread always seems to have run.
+ * schedstat: ns on a CPU (moves with the kernel's tick), ns runnable but waiting, times scheduled
+ * in (exact).
+ */
+/*
+ * Where the kernel keeps no schedstat, run_ns is utime + stime (10 ms), and switches grows with
+ * each call: such a thread always seems to have run.
  */
 struct task_schedule {
 	uint64_t run_ns, delay_ns, switches;

@@ -16,10 +16,10 @@ static bool next_argument(struct bytes *cmdline, struct bytes *argument)
 	const uint8_t *nul = memchr(cmdline->data, '\0', cmdline->size);
 	size_t n = nul ? (size_t)(nul - cmdline->data) : cmdline->size;
 
-	*argument = (struct bytes){cmdline->data, n};
+	*argument = (struct bytes){ cmdline->data, n };
 	if (nul)
 		n++;
-	*cmdline = (struct bytes){cmdline->data + n, cmdline->size - n};
+	*cmdline = (struct bytes){ cmdline->data + n, cmdline->size - n };
 	return true;
 }
 
@@ -41,7 +41,7 @@ static struct bytes last_part(struct bytes path)
 		return path;
 	size_t n = (size_t)(slash + 1 - path.data);
 
-	return (struct bytes){slash + 1, path.size - n};
+	return (struct bytes){ slash + 1, path.size - n };
 }
 
 /* x/__main__.py is known as x. */
@@ -50,7 +50,7 @@ static struct bytes script_name(struct bytes path)
 	struct bytes name = last_part(path);
 
 	if (name.size < path.size && name.size == 11 && begins(name, "__main__.py"))
-		return last_part((struct bytes){path.data, path.size - name.size});
+		return last_part((struct bytes){ path.data, path.size - name.size });
 	return name;
 }
 
@@ -67,11 +67,11 @@ static void take_option(struct bytes option, struct bytes *cmdline, struct bytes
 	if (option.size > 1 && option.data[1] == '-')
 		return;
 	for (size_t i = 1; i < option.size; i++) {
-		struct bytes value = {option.data + i + 1, option.size - i - 1};
+		struct bytes value = { option.data + i + 1, option.size - i - 1 };
 
 		switch (option.data[i]) {
 		case 'c':
-			*name = (struct bytes){(const uint8_t *)"-c", 2};
+			*name = (struct bytes){ (const uint8_t *)"-c", 2 };
 			return;
 		case 'm':
 			if (value.size > 0 || next_argument(cmdline, &value))
@@ -89,7 +89,7 @@ static void take_option(struct bytes option, struct bytes *cmdline, struct bytes
 /* What an interpreter was told to run; empty: nothing, it is interactive. */
 static struct bytes find_program(struct bytes cmdline)
 {
-	struct bytes argument, name = {0};
+	struct bytes argument, name = { 0 };
 
 	while (name.size == 0 && next_argument(&cmdline, &argument)) {
 		if (argument.size > 1 && argument.data[0] == '-')
@@ -102,7 +102,7 @@ static struct bytes find_program(struct bytes cmdline)
 
 void process_name_parse(char *name, size_t size, struct bytes cmdline)
 {
-	struct bytes first = {0}, found = {0};
+	struct bytes first = { 0 }, found = { 0 };
 
 	next_argument(&cmdline, &first);
 	if (memchr(first.data ? first.data : (const uint8_t *)"", ' ', first.size))
