@@ -101,7 +101,8 @@ static enum status read_fixed(struct code *code, const struct py_layout *layout,
 	code->first_traceable = int_at(raw, layout->code.firsttraceable);
 	if (code->instr_count <= 0 || code->instr_count > UNITS_MAX)
 		return ST_BAD_DATA;
-	if (code->first_traceable < 0 || code->first_traceable > code->instr_count)
+	/* It may lie beyond the end: so CPython marks code of its own that is never to be seen. */
+	if (code->first_traceable < 0 || code->first_traceable > UNITS_MAX)
 		return ST_BAD_DATA;
 	return ST_OK;
 }
