@@ -1,10 +1,11 @@
 /*
- * names: interning: strings, functions, frames and stacks get small numbers, and threads a row each.
+ * names: interning: strings, functions, frames and stacks get small numbers, and threads a row
+ * each.
  *
- * Written by one thread (the sampler, or a replay). Strings, functions and threads: uthash. Frames and stacks: flat
- * arrays with an open-addressed index. Ids start at 1; 0 is none. All tables have caps; a full one starts a new
- * generation: names_renew() forgets stacks and frames (and more when it must) and counts generation up; whoever keeps ids
- * must look at it.
+ * Written by one thread (the sampler, or a replay). Flat arrays, each with an open-addressed index
+ * (record/index.h), which start small; threads are pages (record/pages.h). Ids start at 1; 0 is
+ * none. All tables have caps; a full one starts a new generation: names_renew() forgets stacks and
+ * frames (and more when it must) and counts generation up; whoever keeps ids must look at it.
  */
 #ifndef PYTOP_RECORD_NAMES_H
 #define PYTOP_RECORD_NAMES_H
@@ -20,9 +21,13 @@
 #define NAMES_FUNCTIONS_MAX 131072
 #define NAMES_FRAMES_MAX 524288
 #define NAMES_STACKS_MAX 524288
-#define NAMES_THREADS_MAX 1048576 /* threads ever seen in a generation */
+#define NAMES_THREADS_MAX 65536 /* threads that are alive, or died in this generation */
+#define NAMES_STRING_MAX 32768  /* bytes of one string; a longer one is cut between characters */
 
-/* Functions that are not Python's; they are ordinary functions with file "" and line 0 (design part 5). */
+/*
+ * Functions that are not Python's; they are ordinary functions with file "" and line 0 (design
+ * part 5).
+ */
 #define NAMES_TORN "<torn>"
 #define NAMES_TRUNCATED "<truncated>"
 #define NAMES_GC "<GC>"
@@ -56,24 +61,36 @@ struct names;
 enum status names_open(struct names **names) MUST_CHECK;
 void names_close(struct names *names);
 
-/* Each gives the id of what may already be there. ST_TOO_BIG: a table is full, names_renew() is due. */
+/*
+ * Each gives the id of what may already be there. ST_TOO_BIG: a table is full, names_renew() is
+ * due.
+ */
 enum status names_string(struct names *n, const char *s, size_t size, string_id *id) MUST_CHECK;
 enum status names_function(struct names *n, const struct name_function *f, func_id *id) MUST_CHECK;
 enum status names_frame(struct names *n, func_id function, int32_t line, frame_id *id) MUST_CHECK;
 enum status names_stack(struct names *n, stack_id parent, frame_id frame, stack_id *id) MUST_CHECK;
-/* A new thread row (never shared, even for the same tid). */
+/*
+ * A new thread row (never shared, even for the same tid). Its id is never given again, in no
+ * generation.
+ */
 enum status names_thread(struct names *n, const struct name_thread *t, thread_id *id) MUST_CHECK;
 void names_thread_renamed(struct names *n, thread_id id, string_id name);
 void names_thread_died(struct names *n, thread_id id, nanoseconds at);
 
-/* Look up; id must be one that was given in this generation (else the row of id 0, all zero, "" ). */
+/*
+ * Look up; id must be one that was given in this generation (else the row of id 0, all zero, ""
+ * ).
+ */
 const char *names_text(const struct names *n, string_id id, size_t *size);
 const struct name_function *names_function_at(const struct names *n, func_id id);
 const struct name_frame *names_frame_at(const struct names *n, frame_id id);
 const struct name_stack *names_stack_at(const struct names *n, stack_id id);
 const struct name_thread *names_thread_at(const struct names *n, thread_id id);
 
-/* How many there are (ids 1 .. count). */
+/*
+ * How many there are (ids 1 .. count). Threads: the highest id; rows of a past generation's
+ * dead are empty.
+ */
 size_t names_string_count(const struct names *n);
 size_t names_function_count(const struct names *n);
 size_t names_frame_count(const struct names *n);
@@ -81,8 +98,9 @@ size_t names_stack_count(const struct names *n);
 size_t names_thread_count(const struct names *n);
 
 /*
- * Start a new generation. Threads alive keep their rows (ids unchanged). *kept (may be NULL) says whether functions and
- * strings kept their ids (only frames and stacks were full) or were forgotten too.
+ * Start a new generation. Threads alive keep their rows (ids unchanged). *kept (may be NULL) says
+ * whether functions and strings kept their ids (only frames and stacks were full) or were
+ * forgotten too.
  */
 void names_renew(struct names *n, bool *functions_kept);
 uint32_t names_generation(const struct names *n);

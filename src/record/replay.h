@@ -1,9 +1,10 @@
 /*
  * replay: reads a log back, tick by tick, from a kept directory or from the cut of a live log.
  *
- * A reader takes the longest run of valid blocks of each segment; damage ends that segment, is counted, and the
- * next one begins anew. Segment-local ids are interned into the replay's own names, so ids are one space over the whole replay.
- * Memory is bounded by the blocks' caps and names' caps, whatever the length of the log.
+ * A reader takes the longest run of valid blocks of each segment; damage ends that segment, is
+ * counted, and the next one begins anew. Segment-local ids are interned into the replay's own
+ * names, so ids are one space over the whole replay. Memory is bounded by the blocks' caps and
+ * names' caps, whatever the length of the log.
  */
 #ifndef PYTOP_RECORD_REPLAY_H
 #define PYTOP_RECORD_REPLAY_H
@@ -27,7 +28,10 @@ struct replay_info {
 
 /* ST_SPOOL_FORMAT, ST_SPOOL_EMPTY, ST_SYSTEM (errno kept). */
 enum status replay_open_dir(struct replay **replay, const char *dir) MUST_CHECK;
-/* The cut is borrowed and must stay until replay_close. Several replays may read one cut at once (pread). */
+/*
+ * The cut is borrowed and must stay until replay_close. Several replays may read one cut at
+ * once (pread).
+ */
 enum status replay_open_cut(struct replay **replay, const struct spool_cut *cut) MUST_CHECK;
 void replay_close(struct replay *replay);
 
@@ -49,11 +53,11 @@ const struct replay_second *replay_seconds(const struct replay *replay, size_t *
 enum status replay_seek(struct replay *replay, nanoseconds from) MUST_CHECK;
 
 /*
- * The next tick and a thread-sample for every thread alive in it (rows that hold are expanded). What is pointed to is valid
- * until the next call. ST_ENDED at the end.
+ * The next tick and a thread-sample for every thread alive in it (rows that hold are expanded).
+ * What is pointed to is valid until the next call. ST_ENDED at the end.
  */
-enum status replay_next(struct replay *replay, const struct tick **tick, const struct sample **samples,
-			size_t *count) MUST_CHECK;
+enum status replay_next(struct replay *replay, const struct tick **tick,
+			const struct sample **samples, size_t *count) MUST_CHECK;
 
 /* Events met so far by replay_next, oldest first. */
 struct replay_event {
