@@ -123,7 +123,10 @@ list_host() {
 	file=$(readlink -f "${answer#* }") || return 0
 	case $seen in *"|$file|"*) return ;; esac
 	seen="$seen|$file|"
-	say "$1-$version $version $file"
+	case $file in
+	"$pyenv"/*) say "pyenv-$version $version $file" ;;
+	*) say "$1-$version $version $file" ;;
+	esac
 }
 
 # list_root SUITE: lines for the interpreters of one cached root
@@ -148,6 +151,7 @@ list_root() {
 
 list_all() {
 	seen=
+	pyenv=$(readlink -f "${PYENV_ROOT:-$HOME/.pyenv}" || :)
 	old_ifs=$IFS
 	IFS=:
 	for dir in $PATH; do
@@ -159,7 +163,7 @@ list_all() {
 		done
 	done
 	IFS=$old_ifs
-	for file in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python; do
+	for file in "$pyenv"/versions/*/bin/python; do
 		[ -x "$file" ] && list_host pyenv "$file"
 	done
 	for file in "$cache"/*/.packages; do
