@@ -340,6 +340,11 @@ struct task *tasks_find_inside(const struct tasks *tasks, pid_t inside_tid)
 	return task;
 }
 
+pid_t task_inside_tid(const struct task *task)
+{
+	return task->inside_tid;
+}
+
 pid_t task_tid(const struct task *task)
 {
 	return task->tid;

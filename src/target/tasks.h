@@ -41,6 +41,8 @@ struct task *tasks_find(const struct tasks *tasks, pid_t tid);
 struct task *tasks_find_inside(const struct tasks *tasks, pid_t inside_tid);
 
 pid_t task_tid(const struct task *task);
+/* Its id as the target itself sees it. */
+pid_t task_inside_tid(const struct task *task);
 /* comm, at most 15 bytes, raw; read when the task was first seen and now and then at a refresh. */
 const char *task_name(const struct task *task);
 
