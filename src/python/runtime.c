@@ -300,6 +300,13 @@ static bool is_interpreter_name(const char *name)
 	return !*name || strcmp(name, "-dbg") == 0;
 }
 
+static bool is_surely_python(const struct image_file *file)
+{
+	const char *name = base_name(file->path);
+
+	return file->is_exe ? is_interpreter_name(name) : is_named_python(file);
+}
+
 /* The other Pythons, by what their images are called. */
 static enum status find_foreign(const struct search *s)
 {
@@ -348,15 +355,12 @@ static enum status search_files(struct search *s, bool thorough)
 	for (size_t i = 0; i < s->file_count; i++)
 		if (is_named_python(&s->files[i]) && try_file(s, &s->files[i], try_names))
 			return s->status;
-	if (!thorough || s->status != ST_NOT_PYTHON)
-		return s->status;
-	for (size_t i = 0; i < s->file_count; i++)
+	for (size_t i = 0; i < s->file_count && thorough && s->status == ST_NOT_PYTHON; i++)
 		if (!is_named_python(&s->files[i]) && try_file(s, &s->files[i], try_names))
 			return s->status;
-	if (s->status != ST_NOT_PYTHON)
-		return s->status;
-	for (size_t i = 0; i < s->file_count; i++)
-		if (try_file(s, &s->files[i], try_content))
+	for (size_t i = 0; i < s->file_count && s->status == ST_NOT_PYTHON; i++)
+		if ((thorough || is_surely_python(&s->files[i])) &&
+		    try_file(s, &s->files[i], try_content))
 			return s->status;
 	return s->status == ST_NOT_PYTHON ? judge(s) : s->status;
 }
