@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -33,7 +34,7 @@ static uint64_t stack_of(const char *pid)
 	while (fgets(line, sizeof(line), f)) {
 		unsigned long long from, to;
 
-		if (sscanf(line, "%llx-%llx rw", &from, &to) == 2)
+		if (strstr(line, "[stack]") && sscanf(line, "%llx-%llx", &from, &to) == 2)
 			start = to - 4096;
 	}
 	fclose(f);
