@@ -54,8 +54,8 @@ void table_end(struct table *t);
 void table_scroll(struct table *t, size_t height);
 
 /*
- * Select the next row (step 1) or the one before (-1) that holds text, round the end; with here, the
- * selected row itself comes first. False: none.
+ * Select the next row (step 1) or the one before (-1) that holds text, round the end; with here,
+ * the selected row itself comes first. False: none.
  */
 bool table_search(struct table *t, const char *text, int step, bool here);
 
