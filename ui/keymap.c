@@ -94,7 +94,7 @@ const struct keymap_binding keymap[] = {
 
 const size_t keymap_count = sizeof(keymap) / sizeof(keymap[0]);
 
-static bool has_key(const struct keymap_binding *binding, int key)
+static bool bound_to(const struct keymap_binding *binding, int key)
 {
 	for (size_t i = 0; i < sizeof(binding->keys) / sizeof(binding->keys[0]); i++)
 		if (key && binding->keys[i] == key)
@@ -105,7 +105,7 @@ static bool has_key(const struct keymap_binding *binding, int key)
 enum action keymap_find(int key, enum place place)
 {
 	for (size_t i = 0; i < keymap_count; i++)
-		if ((keymap[i].places & place) && has_key(&keymap[i], key))
+		if ((keymap[i].places & place) && bound_to(&keymap[i], key))
 			return keymap[i].action;
 	return ACTION_NONE;
 }
