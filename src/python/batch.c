@@ -1,0 +1,98 @@
+/*
+ * batch: the pieces of one reading, and the arena that takes their bytes.
+ *
+ * The pieces lie in the arena one after another, so that they are one local piece for the kernel. Sizes are rounded
+ * up to 8 bytes, so that words can be loaded from where they lie. Once the arena is as large as the largest
+ * reading was, nothing is allocated.
+ *
+ * Called by interp.c for the reading of a tick, and by stack.c for what has to be read again.
+ */
+#include "python/batch.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+void batch_free(struct batch *batch)
+{
+	free(batch->pieces);
+	free(batch->bytes);
+	*batch = (struct batch){ 0 };
+}
+
+void batch_clear(struct batch *batch)
+{
+	batch->count = 0;
+	batch->used = 0;
+	batch->failed = false;
+}
+
+uint32_t batch_add(struct batch *batch, remote_addr remote, size_t size)
+{
+	if (batch->count == batch->capacity) {
+		void *pieces = batch->pieces;
+
+		if (alloc_grow(&pieces, &batch->capacity, batch->count + 1, BATCH_PIECES_LIMIT,
+			       sizeof(*batch->pieces)) != ST_OK) {
+			batch->failed = true;
+			return BATCH_NO_PIECE;
+		}
+		batch->pieces = pieces;
+	}
+	size = (size + 7) & ~(size_t)7;
+	if (size > BATCH_BYTES_LIMIT - batch->used) {
+		batch->failed = true;
+		return BATCH_NO_PIECE;
+	}
+	batch->pieces[batch->count] = (struct memory_piece){ .remote = remote, .size = size };
+	batch->used += size;
+	return (uint32_t)batch->count++;
+}
+
+static enum status make_room(struct batch *batch)
+{
+	void *bytes = batch->bytes;
+	enum status status;
+
+	if (batch->failed)
+		return ST_NO_MEMORY;
+	status = alloc_grow(&bytes, &batch->size, batch->used, BATCH_BYTES_LIMIT, 1);
+	batch->bytes = bytes;
+	return status;
+}
+
+/* From a piece that could not be read on to the next: true when the run goes on. */
+static bool skip_fault(struct batch *batch, size_t at, unsigned *faults)
+{
+	batch->pieces[at].local = NULL;
+	if (++*faults < BATCH_FAULTS_MAX)
+		return true;
+	for (size_t i = at; i < batch->count; i++)
+		batch->pieces[i].local = NULL;
+	return false;
+}
+
+enum status batch_read(struct batch *batch, struct memory *memory)
+{
+	enum status status = make_room(batch);
+	uint8_t *to = batch->bytes;
+	unsigned faults = 0;
+
+	if (status != ST_OK)
+		return status;
+	for (size_t i = 0; i < batch->count; i++) {
+		batch->pieces[i].local = to;
+		to += batch->pieces[i].size;
+	}
+	for (size_t at = 0; at < batch->count; at++) {
+		size_t done = 0;
+
+		status = memory_read_batch(memory, batch->pieces + at, batch->count - at, &done);
+		if (status != ST_OK)
+			return status;
+		at += done;
+		if (at < batch->count && !skip_fault(batch, at, &faults))
+			break;
+	}
+	return ST_OK;
+}
