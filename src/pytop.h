@@ -17,21 +17,21 @@
 struct pytop;
 
 struct pytop_options {
-	double rate_hz;           /* 0: flat out (max) */
+	double rate_hz; /* 0: flat out (max) */
 	double jitter_percent;
-	double half_life_s;       /* 0: no decay */
-	const pid_t *threads;     /* record only these kernel tids; NULL: all */
+	double half_life_s;   /* 0: no decay */
+	const pid_t *threads; /* record only these kernel tids; NULL: all */
 	size_t thread_count;
 	bool main_thread_only;
-	bool blocking;            /* stop the target's threads around each tick */
+	bool blocking; /* stop the target's threads around each tick */
 	bool no_spool;
-	const char *spool_dir;    /* NULL: unnamed files */
-	uint64_t spool_limit;     /* bytes; 0: the default */
-	uid_t owner_uid;          /* of files made: the caller's under sudo; (uid_t)-1: leave */
+	const char *spool_dir; /* NULL: unnamed files */
+	uint64_t spool_limit;  /* bytes; 0: the default */
+	uid_t owner_uid;       /* of files made: the caller's under sudo; (uid_t)-1: leave */
 	gid_t owner_gid;
-	double refresh_s;         /* how often a new snapshot is wanted */
-	double start_wait_s;      /* how long to wait for an interpreter that is just starting; spawned commands: long */
-	bool spawned;             /* pid is our child: a shell or shim may exec or fork the interpreter: follow it */
+	double refresh_s; /* how often a new snapshot is wanted */
+	double start_wait_s; /* how long to wait for an interpreter that is just starting; spawned commands: long */
+	bool spawned; /* pid is our child: a shell or shim may exec or fork the interpreter: follow it */
 };
 
 /*
@@ -41,7 +41,8 @@ struct pytop_options {
 enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_options *options,
 		       struct status_args *args) MUST_CHECK;
 /* The same over a kept spool: everything in it is read first (half_life_s is 0 then); the target counts as ended. */
-enum status pytop_open_spool(struct pytop **pytop, const char *dir, const struct pytop_options *options,
+enum status pytop_open_spool(struct pytop **pytop, const char *dir,
+			     const struct pytop_options *options,
 			     struct status_args *args) MUST_CHECK;
 
 /* Start the sampling thread, the writer and the worker. */
@@ -54,11 +55,12 @@ void pytop_close(struct pytop *p);
 /* ---- what is seen --------------------------------------------------------------------------- */
 
 struct pytop_row {
-	const char *function; /* UTF-8, not escaped; valid until the next pytop_snapshot() or pytop_close() */
-	const char *file;     /* full path, "" for rows that are not Python's */
-	int32_t line;         /* of the definition, or executing (rows by line); 0: none */
+	const char *
+		function; /* UTF-8, not escaped; valid until the next pytop_snapshot() or pytop_close() */
+	const char *file; /* full path, "" for rows that are not Python's */
+	int32_t line;     /* of the definition, or executing (rows by line); 0: none */
 	int64_t interpreter;
-	uint64_t key;         /* the same for the same row in every snapshot: keeps the selection */
+	uint64_t key; /* the same for the same row in every snapshot: keeps the selection */
 	double self[KIND_COUNT], total[KIND_COUNT];     /* percent of one thread's time, decayed */
 	double self_s[KIND_COUNT], total_s[KIND_COUNT]; /* seconds since start or reset */
 	double gc, exception;                           /* percent, like self */
@@ -66,7 +68,7 @@ struct pytop_row {
 };
 
 struct pytop_thread {
-	pid_t tid;            /* as /proc shows it outside */
+	pid_t tid; /* as /proc shows it outside */
 	const char *name;
 	int64_t interpreter;
 	bool main;
@@ -79,12 +81,12 @@ struct pytop_thread {
 	const char *function; /* leaf */
 	const char *file;
 	int32_t line;
-	int32_t syscall;      /* number, -1: none */
+	int32_t syscall; /* number, -1: none */
 };
 
 struct pytop_frame {
 	const char *function, *file;
-	int32_t line;         /* executing */
+	int32_t line; /* executing */
 };
 
 struct pytop_interpreter {
@@ -98,30 +100,31 @@ enum pytop_log_state { PYTOP_LOG_NONE, PYTOP_LOG_ON, PYTOP_LOG_STOPPED };
 
 struct pytop_header {
 	pid_t pid;
-	char python[64];          /* "3.13.1" */
+	char python[64]; /* "3.13.1" */
 	bool free_threaded;
-	char name[256];           /* app.py; raw bytes */
-	char command[4096];       /* raw bytes */
-	uint64_t uptime_s;        /* of the target */
+	char name[256];     /* app.py; raw bytes */
+	char command[4096]; /* raw bytes */
+	uint64_t uptime_s;  /* of the target */
 	uint64_t rss_bytes;
 	enum pytop_target_state target;
 	bool has_exit_status;
-	int wait_status;          /* as waitpid() gives it */
-	bool stopped;             /* SIGSTOP */
+	int wait_status; /* as waitpid() gives it */
+	bool stopped;    /* SIGSTOP */
 
-	double time_s;            /* since sampling started; of the spool: its length */
-	double seen_s;            /* sum of weights since start or reset */
-	double rate_asked_hz, rate_real_hz, rate_mean_hz, rate_min_hz, rate_max_hz; /* asked 0: max */
+	double time_s; /* since sampling started; of the spool: its length */
+	double seen_s; /* sum of weights since start or reset */
+	double rate_asked_hz, rate_real_hz, rate_mean_hz, rate_min_hz,
+		rate_max_hz; /* asked 0: max */
 	uint64_t ticks, samples, missed, torn;
 	double missed_percent, torn_percent; /* recent */
 	double late_p50_us, late_p99_us;
-	double tick_mean_us, tick_p99_us;    /* CPU time of a tick */
-	double self_cpu_percent;             /* pytop's own, all its threads, last second */
-	bool spinning;                       /* interval too short to sleep: a core is taken */
-	double blocked_percent;              /* --blocking: share of time the target stood still */
+	double tick_mean_us, tick_p99_us; /* CPU time of a tick */
+	double self_cpu_percent;          /* pytop's own, all its threads, last second */
+	bool spinning;                    /* interval too short to sleep: a core is taken */
+	double blocked_percent;           /* --blocking: share of time the target stood still */
 
-	double cpu_percent;                  /* of the process */
-	double native_percent;               /* of it, in threads or moments no Python row accounts for */
+	double cpu_percent;    /* of the process */
+	double native_percent; /* of it, in threads or moments no Python row accounts for */
 	double gc_percent, exception_percent;
 	bool has_gil;
 	double gil_percent, gil_wait_percent; /* of the busiest interpreter */
@@ -131,27 +134,27 @@ struct pytop_header {
 
 	enum pytop_log_state log;
 	uint64_t log_bytes;
-	double log_from_s;                   /* time_s of the oldest tick kept */
-	int64_t log_from_wall;               /* seconds since the epoch */
+	double log_from_s;     /* time_s of the oldest tick kept */
+	int64_t log_from_wall; /* seconds since the epoch */
 	char log_place[512];
 	uint64_t log_lost_ticks;
 
-	pid_t busy_child;                    /* a Python child that is busier than this idle target; 0: none */
+	pid_t busy_child; /* a Python child that is busier than this idle target; 0: none */
 	double busy_child_percent;
-	uint32_t execs;                      /* times the process became another program since */
+	uint32_t execs; /* times the process became another program since */
 };
 
 struct pytop_snapshot {
-	uint64_t number;                     /* counts up; equal: nothing new */
+	uint64_t number; /* counts up; equal: nothing new */
 	struct pytop_header header;
-	const struct pytop_row *rows;        /* by function or by line, any order */
+	const struct pytop_row *rows; /* by function or by line, any order */
 	size_t row_count;
-	const struct pytop_thread *threads;  /* living first, in order of birth */
+	const struct pytop_thread *threads; /* living first, in order of birth */
 	size_t thread_count;
 	const struct pytop_interpreter *interpreters;
 	size_t interpreter_count;
-	pid_t stack_tid;                     /* whose stack follows; 0: none */
-	const struct pytop_frame *stack;     /* leaf first */
+	pid_t stack_tid;                 /* whose stack follows; 0: none */
+	const struct pytop_frame *stack; /* leaf first */
 	size_t stack_depth;
 };
 
@@ -177,8 +180,8 @@ void pytop_reset(struct pytop *p);
 
 struct pytop_export_state {
 	bool running;
-	double done;              /* 0..1 */
-	bool finished;            /* result and status are those of the last export; cleared by the next start */
+	double done;   /* 0..1 */
+	bool finished; /* result and status are those of the last export; cleared by the next start */
 	enum status status;
 	int errnum;
 	const struct export_format *format;
@@ -209,8 +212,8 @@ struct pytop_dump_thread {
 	bool torn, truncated;
 };
 /* Every thread's stack now. Valid until the next dump or pytop_close(). Not after pytop_start(). */
-enum status pytop_dump(struct pytop *p, const struct pytop_dump_thread **threads, size_t *count)
-	MUST_CHECK;
+enum status pytop_dump(struct pytop *p, const struct pytop_dump_thread **threads,
+		       size_t *count) MUST_CHECK;
 /* The header without sampling. */
 void pytop_header(struct pytop *p, struct pytop_header *header);
 
@@ -218,11 +221,11 @@ void pytop_header(struct pytop *p, struct pytop_header *header);
 
 struct pytop_process {
 	pid_t pid;
-	char python[64];       /* "3.13", "" when it may not be read */
+	char python[64]; /* "3.13", "" when it may not be read */
 	bool readable;
 	uid_t uid;
-	char command[1024];    /* raw bytes */
-	uint64_t cpu_ns;       /* so far: the picker shows the difference between two lists */
+	char command[1024]; /* raw bytes */
+	uint64_t cpu_ns;    /* so far: the picker shows the difference between two lists */
 	uint64_t rss_bytes;
 	uint32_t thread_count;
 	uint64_t start_time_ns; /* CLOCK_REALTIME */
@@ -231,6 +234,7 @@ struct pytop_process {
 enum status pytop_processes(pid_t parent, struct pytop_process **list, size_t *count) MUST_CHECK;
 
 /* Start a command, output to a file or /dev/null: -1 inherited. */
-enum status pytop_spawn(char *const argv[], int output_fd, pid_t *pid, struct status_args *args) MUST_CHECK;
+enum status pytop_spawn(char *const argv[], int output_fd, pid_t *pid,
+			struct status_args *args) MUST_CHECK;
 
 #endif

@@ -72,6 +72,16 @@ static bool status_number(struct bytes text, const char *key, uint64_t *v)
 	return proc_number(&field, v);
 }
 
+void process_own_path(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n > 0)
+		path[n] = '\0';
+	else
+		snprintf(path, size, "pytop");
+}
+
 pid_t process_of_thread(pid_t tid)
 {
 	char path[64], buf[PROC_TEXT];

@@ -31,6 +31,9 @@ struct process {
 enum status process_open(struct process *p, pid_t pid) MUST_CHECK;
 void process_close(struct process *p);
 
+/* The absolute path of our own program, or "pytop" where it cannot be told. */
+void process_own_path(char *path, size_t size);
+
 /* The process that thread tid belongs to; tid itself for a main thread, 0 when there is none. */
 pid_t process_of_thread(pid_t tid);
 

@@ -1,0 +1,318 @@
+/*
+ * pytop: the front door: it puts the parts together and takes them apart again.
+ *
+ * Live: attachment -> sampler (observer, tally, log, picture). A kept spool: replay -> tally -> one picture. Both end in the
+ * same snapshot, and an export reads the log in both. The settings are kept here for the parts that come later.
+ */
+#include "front.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "record/replay.h"
+
+#define NS_PER_S 1000000000
+
+static nanoseconds read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (nanoseconds)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static struct pytop *new_pytop(const struct pytop_options *options)
+{
+	struct pytop *p = alloc_zero(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->options = *options;
+	p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	p->wall_minus_monotonic = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+	if (p->event_fd < 0) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void explain(struct status_args *args, pid_t pid, struct attach_failure *failure)
+{
+	if (!args)
+		return;
+	args->pid = pid;
+	args->what = failure->what;
+	args->self = attach_self();
+	args->errnum = failure->errnum;
+}
+
+enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_options *options,
+		       struct status_args *args)
+{
+	static struct attach_failure failure;
+	struct pytop *p = new_pytop(options);
+	if (!p)
+		return ST_NO_MEMORY;
+	failure = (struct attach_failure){ "", 0 };
+	enum status status =
+		attach_open(&p->attachment, pid, options->start_wait_s, options->spawned, &failure);
+	if (status == ST_OK)
+		status = names_open(&p->names);
+	if (status == ST_OK)
+		status = tally_open(&p->tally, p->names, options->half_life_s);
+	if (status == ST_OK)
+		status = picture_open(&p->picture, p->names, p->tally);
+	if (status == ST_OK)
+		status = exporter_open(&p->exporter, p->event_fd);
+	if (status == ST_OK)
+		status = front_open_scout(p);
+	explain(args, pid, &failure);
+	if (status != ST_OK) {
+		pytop_close(p);
+		return status;
+	}
+	if (options->spawned)
+		p->spawned = pid;
+	*pytop = p;
+	return ST_OK;
+}
+
+enum status pytop_open_spool(struct pytop **pytop, const char *dir,
+			     const struct pytop_options *options, struct status_args *args)
+{
+	static struct attach_failure failure;
+	struct pytop *p = new_pytop(options);
+	if (!p)
+		return ST_NO_MEMORY;
+	snprintf(failure.what, sizeof(failure.what), "%s", dir);
+	snprintf(p->spool_dir, sizeof(p->spool_dir), "%s", dir);
+	enum status status = exporter_open(&p->exporter, p->event_fd);
+	if (status == ST_OK)
+		status = front_read_spool(p);
+	failure.errnum = errno;
+	explain(args, 0, &failure);
+	if (status != ST_OK) {
+		pytop_close(p);
+		return status;
+	}
+	*pytop = p;
+	return ST_OK;
+}
+
+void pytop_close(struct pytop *p)
+{
+	if (!p)
+		return;
+	sampler_close(p->sampler);
+	exporter_close(p->exporter);
+	log_close(p->log);
+	front_close_scout(p);
+	front_free_dump(p);
+	front_free_snapshot(p);
+	free(p->last_samples);
+	picture_close(p->picture);
+	tally_close(p->tally);
+	if (p->replay)
+		replay_close(p->replay);
+	else
+		names_close(p->names);
+	attach_close(&p->attachment);
+	close(p->event_fd);
+	free(p);
+}
+
+/* ---- sampling ------------------------------------------------------------------------------------ */
+
+static enum status open_log(struct pytop *p)
+{
+	const struct attachment *a = &p->attachment;
+	struct log_options options = { p->options.spool_dir, p->options.spool_limit,
+				       p->options.owner_uid, p->options.owner_gid };
+	struct spool_about about = {
+		.pid = a->process.pid,
+		.free_threaded = a->runtime.layout.version.free_threaded,
+		.version = a->runtime.version_text,
+		.name = a->info.name,
+		.command = a->info.command,
+		.rate_hz = p->options.rate_hz,
+		.jitter_percent = p->options.jitter_percent,
+		.process_started = (nanoseconds)a->info.start_time_ns,
+		.wall = read_clock(CLOCK_REALTIME),
+		.monotonic = read_clock(CLOCK_MONOTONIC),
+	};
+
+	return p->options.no_spool ? ST_OK : log_open(&p->log, &options, &about, p->names);
+}
+
+enum status pytop_start(struct pytop *p)
+{
+	front_free_dump(p);
+	enum status status = open_log(p);
+	struct sampler_parts parts = { &p->attachment, p->names,   p->tally,
+				       p->log,         p->picture, p->event_fd };
+	struct sampler_options options = {
+		.rate_hz = p->options.rate_hz,
+		.jitter_percent = p->options.jitter_percent,
+		.refresh_s = p->options.refresh_s > 0 ? p->options.refresh_s : 1,
+		.threads = p->options.threads,
+		.thread_count = p->options.thread_count,
+		.main_thread_only = p->options.main_thread_only,
+		.blocking = p->options.blocking,
+	};
+
+	if (status == ST_OK)
+		status = sampler_open(&p->sampler, &parts, &options);
+	if (status == ST_OK)
+		sampler_wish_by_line(p->sampler, p->by_line);
+	if (status == ST_OK)
+		status = sampler_start(p->sampler);
+	if (status == ST_OK)
+		p->log_started = sampler_started(p->sampler);
+	return status;
+}
+
+void pytop_stop(struct pytop *p)
+{
+	if (p->sampler)
+		sampler_stop(p->sampler);
+}
+
+int pytop_event_fd(const struct pytop *p)
+{
+	return p->event_fd;
+}
+
+void pytop_wake(struct pytop *p)
+{
+	if (p->sampler)
+		sampler_wish_picture(p->sampler);
+}
+
+void pytop_set_half_life(struct pytop *p, double seconds)
+{
+	p->options.half_life_s = seconds;
+	if (p->sampler)
+		sampler_wish_half_life(p->sampler, seconds);
+}
+
+void pytop_set_refresh(struct pytop *p, double seconds)
+{
+	if (p->sampler)
+		sampler_wish_refresh(p->sampler, seconds);
+}
+
+void pytop_watch_thread(struct pytop *p, pid_t tid)
+{
+	if (p->sampler)
+		sampler_wish_stack(p->sampler, tid);
+}
+
+void pytop_reset(struct pytop *p)
+{
+	if (p->sampler)
+		sampler_wish_reset(p->sampler);
+}
+
+/* ---- exports ---------------------------------------------------------------------------------------- */
+
+enum status pytop_export(struct pytop *p, const struct export_format *format, const char *path,
+			 const struct export_options *options)
+{
+	const struct spool_about *kept = p->replay ? &replay_info(p->replay)->about : NULL;
+	struct exporter_job job = {
+		.format = format,
+		.path = path,
+		.options = *options,
+		.spool_dir = p->spool_dir[0] ? p->spool_dir : NULL,
+		.name = kept ? kept->name : p->attachment.info.name,
+		.pid = kept ? kept->pid : p->attachment.process.pid,
+		.wall_seconds = read_clock(CLOCK_REALTIME) / NS_PER_S,
+	};
+
+	if (!job.spool_dir && !p->log)
+		return ST_NO_LOG;
+	job.options.owner_uid = p->options.owner_uid;
+	job.options.owner_gid = p->options.owner_gid;
+	enum status status = exporter_begin(p->exporter, &job);
+	if (status != ST_OK || job.spool_dir)
+		return status;
+	if (!p->sampler || !sampler_wish_cut(p->sampler, exporter_cut, p->exporter)) {
+		pytop_stop(p);
+		log_cut(p->log, exporter_cut, p->exporter);
+	}
+	return ST_OK;
+}
+
+void pytop_export_state(struct pytop *p, struct pytop_export_state *state)
+{
+	exporter_state(p->exporter, state);
+}
+
+void pytop_export_cancel(struct pytop *p)
+{
+	exporter_cancel(p->exporter);
+}
+
+void pytop_export_wait(struct pytop *p)
+{
+	exporter_wait(p->exporter);
+}
+
+nanoseconds pytop_log_time(const struct pytop *p, double time_s)
+{
+	return p->log_started + (nanoseconds)(time_s * 1e9);
+}
+
+/* $XDG_STATE_HOME/pytop, made if need be. */
+static enum status state_directory(char *path, size_t size)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	int n = state && state[0] == '/' ? snprintf(path, size, "%s", state)
+		: home                   ? snprintf(path, size, "%s/.local/state", home)
+					 : -1;
+
+	if (n < 0 || (size_t)n + sizeof("/pytop") > size)
+		return ST_NOWHERE_TO_WRITE;
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700);
+		*slash = '/';
+	}
+	(void)mkdir(path, 0700);
+	strcat(path, "/pytop");
+	return mkdir(path, 0700) == 0 || errno == EEXIST ? ST_OK : ST_CANNOT_WRITE;
+}
+
+enum status pytop_keep_log(struct pytop *p, char *path, size_t size)
+{
+	char state[4096];
+
+	if (!p->log)
+		return ST_NO_LOG;
+	pytop_stop(p);
+	enum status status = state_directory(state, sizeof(state));
+	return status == ST_OK ? log_keep(p->log, state, path, size) : status;
+}
+
+/* ---- a command ------------------------------------------------------------------------------------------ */
+
+enum status pytop_spawn(char *const argv[], int output_fd, pid_t *pid, struct status_args *args)
+{
+	struct spawn_options options = { .output_fd = output_fd };
+	int errnum = 0;
+	enum status status = process_spawn(argv, &options, pid, &errnum);
+
+	if (args)
+		*args = (struct status_args){ 0, argv[0], attach_self(), errnum };
+	return status;
+}

@@ -1,0 +1,546 @@
+/*
+ * sampler: the thread that keeps the pace.
+ *
+ * It alone writes names, tally, pace, the log's encoder and the frame of the picture being filled. Wishes of other threads are
+ * left in a small struct under a mutex, which the sampler only tries to take: if it is busy, the wish waits a tick.
+ * A tick: sleep until the deadline, look, count, log; what is left of the interval goes to the picture, in slices. Trouble: a
+ * target that ended, or became something else, ends the thread with a last picture; an exec of another Python is followed.
+ */
+#include "sampler.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "headline.h"
+#include "observer.h"
+#include "record/pace.h"
+
+#define SECOND ((nanoseconds)1000 * 1000 * 1000)
+#define SPIN_BELOW ((nanoseconds)30 * 1000) /* intervals too short to sleep in */
+#define SLEEP_AT_MOST (SECOND / 20)         /* so that wishes and the end are heard */
+#define FIRST_PICTURE (SECOND / 20)
+#define EARLY_PICTURES (SECOND / 4) /* until the first second is over */
+#define SLICE_ROWS 64
+#define SLICE_ROOM ((nanoseconds)60 * 1000) /* left before the deadline for another slice */
+#define COST_EVERY_BELOW \
+	((nanoseconds)200 * 1000) /* at such short intervals one tick in 16 is measured */
+#define REATTACH_EVERY (SECOND / 20)
+#define REATTACH_FOR (5 * SECOND)
+
+struct wishes {
+	bool any;
+	bool has_half_life, reset, picture;
+	double half_life_s, refresh_s;
+	bool by_line;
+	pid_t stack_tid;
+	void (*cut_done)(void *context, enum status status, struct spool_cut *cut);
+	void *cut_context;
+};
+
+struct sampler {
+	struct sampler_parts parts;
+	struct sampler_options options;
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t mutex;
+	pthread_cond_t begun;
+	bool has_begun;
+	enum status begin_status;
+	struct wishes wishes; /* under the mutex */
+	bool deaf;            /* no wish will be granted any more; under the mutex */
+	_Atomic bool stop;
+	_Atomic int ended; /* enum status */
+	_Atomic int64_t started;
+
+	/* the thread's own */
+	struct observer *observer;
+	struct observer_options observing;
+	struct pace pace;
+	struct headline headline;
+	const struct observation *seen;
+	struct picture_wish picture_wish;
+	nanoseconds refresh, next_picture;
+	bool by_line;
+	uint32_t execs;
+	uint64_t tick_number;
+	uint64_t held_before; /* of observers before an exec */
+};
+
+static nanoseconds read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (nanoseconds)t.tv_sec * SECOND + t.tv_nsec;
+}
+
+enum status sampler_open(struct sampler **sampler, const struct sampler_parts *parts,
+			 const struct sampler_options *options)
+{
+	struct sampler *s = alloc_zero(1, sizeof(*s));
+	if (!s)
+		return ST_NO_MEMORY;
+	s->parts = *parts;
+	s->options = *options;
+	s->refresh = (nanoseconds)(options->refresh_s * 1e9);
+	s->observing = (struct observer_options){
+		.threads = options->threads,
+		.thread_count = options->thread_count,
+		.main_thread_only = options->main_thread_only,
+		.blocking = options->blocking,
+	};
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_cond_init(&s->begun, NULL);
+	*sampler = s;
+	return ST_OK;
+}
+
+/* ---- the picture ------------------------------------------------------------------------------------ */
+
+static void announce(const struct sampler *s)
+{
+	uint64_t one = 1;
+	ssize_t n = write(s->parts.event_fd, &one, sizeof(one));
+
+	(void)n; /* full: the reader has enough to see already */
+}
+
+static void fill_header(struct sampler *s, nanoseconds now)
+{
+	struct pytop_header *h = &picture_current(s->parts.picture)->header;
+	nanoseconds started = atomic_load(&s->started);
+
+	memset(h, 0, sizeof(*h));
+	headline_target(h, s->parts.attachment);
+	headline_tally(h, s->parts.tally);
+	headline_pace(&s->headline, h, &s->pace, s->held_before + observer_held_ns(s->observer),
+		      now);
+	headline_log(&s->headline, h, s->parts.log, started);
+	if (s->seen) {
+		headline_states(h, s->seen->samples, s->seen->count);
+		h->rss_bytes = s->seen->tick.rss_bytes;
+	}
+	h->time_s = (double)(now - started) / 1e9;
+	h->execs = s->execs;
+	h->target = atomic_load(&s->ended) == ST_OK ? PYTOP_LIVE : PYTOP_ENDED;
+}
+
+static void add_unseen(const struct sampler *s, struct picture_frame *f)
+{
+	for (size_t i = 0; i < f->thread_count && i < s->seen->count; i++)
+		f->threads[i].unseen_cpu_s = (double)s->seen->unseen[i] / 1e9;
+}
+
+/* One slice; publishes when it was the last. False: no more to do now. */
+static bool work_on_picture(struct sampler *s, nanoseconds now)
+{
+	struct picture *p = s->parts.picture;
+	bool complete;
+
+	if (!picture_is_busy(p)) {
+		if (now < s->next_picture || !s->seen)
+			return false;
+		nanoseconds every = s->refresh;
+		if (now - atomic_load(&s->started) < SECOND && every > EARLY_PICTURES)
+			every = EARLY_PICTURES;
+		s->next_picture = now + every;
+		picture_begin(p, &s->picture_wish);
+	}
+	if (picture_work(p, SLICE_ROWS, s->seen->samples, s->seen->count, &complete) != ST_OK)
+		return false;
+	if (!complete)
+		return picture_is_busy(p);
+	fill_header(s, now);
+	add_unseen(s, picture_current(p));
+	picture_publish(p);
+	announce(s);
+	return false;
+}
+
+/* The last picture, whole, whatever it costs. */
+static void finish_picture(struct sampler *s)
+{
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+
+	if (!s->seen)
+		return;
+	while (picture_is_busy(s->parts.picture))
+		work_on_picture(s, now);
+	s->next_picture = now;
+	while (work_on_picture(s, now))
+		;
+}
+
+/* ---- wishes ------------------------------------------------------------------------------------------- */
+
+static void grant_wishes(struct sampler *s, nanoseconds now)
+{
+	if (pthread_mutex_trylock(&s->mutex) != 0)
+		return;
+	struct wishes w = s->wishes;
+	s->wishes.any = s->wishes.has_half_life = s->wishes.reset = s->wishes.picture = false;
+	s->wishes.cut_done = NULL;
+	pthread_mutex_unlock(&s->mutex);
+
+	if (!w.any)
+		return;
+	if (w.has_half_life)
+		tally_half_life(s->parts.tally, w.half_life_s);
+	if (w.reset) {
+		tally_reset(s->parts.tally);
+		if (s->parts.log)
+			log_event(s->parts.log, SPOOL_RESET, now, "");
+	}
+	if (w.refresh_s > 0)
+		s->refresh = (nanoseconds)(w.refresh_s * 1e9);
+	s->picture_wish.by_line = w.by_line;
+	s->picture_wish.stack_tid = w.stack_tid;
+	if (w.picture || w.reset)
+		s->next_picture = now;
+	if (w.cut_done && s->parts.log)
+		log_cut(s->parts.log, w.cut_done, w.cut_context);
+}
+
+/* ---- a tick --------------------------------------------------------------------------------------------- */
+
+static enum status renew_names(struct sampler *s)
+{
+	if (s->parts.log)
+		log_renew(s->parts.log);
+	enum status status = tally_renew(s->parts.tally, s->parts.names);
+	observer_renewed(s->observer);
+	return status;
+}
+
+static enum status look_and_record(struct sampler *s, const struct tick *when)
+{
+	enum status status = observer_look(s->observer, when, &s->seen);
+
+	if (status == ST_TOO_BIG) {
+		status = renew_names(s);
+		if (status == ST_OK)
+			status = observer_look(s->observer, when, &s->seen);
+	}
+	if (status != ST_OK)
+		return status;
+	status = tally_tick(s->parts.tally, &s->seen->tick, s->seen->samples, s->seen->count);
+	if (s->parts.log)
+		log_tick(s->parts.log, &s->seen->tick, s->seen->samples, s->seen->count);
+	return status;
+}
+
+static enum status do_tick(struct sampler *s, nanoseconds now)
+{
+	struct tick when = { .time = now };
+	bool measured = s->pace.interval >= COST_EVERY_BELOW || (s->tick_number++ & 15) == 0;
+	nanoseconds before = measured ? read_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+
+	pace_tick(&s->pace, now, &when.weight, &when.gap, &when.missed);
+	if (when.gap > 0 && s->parts.log)
+		log_event(s->parts.log, SPOOL_GAP, now, "");
+	enum status status = look_and_record(s, &when);
+	if (measured)
+		pace_cost(&s->pace, read_clock(CLOCK_THREAD_CPUTIME_ID) - before);
+	return status;
+}
+
+/* Sleep, or spin, until the deadline; in between, slices of the picture. Returns the time. */
+static nanoseconds wait_for_deadline(struct sampler *s)
+{
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	bool flat_out = s->pace.interval == 0;
+
+	grant_wishes(s, now);
+	while (work_on_picture(s, now) && !flat_out) {
+		now = read_clock(CLOCK_MONOTONIC);
+		if (now + SLICE_ROOM > s->pace.deadline)
+			break;
+	}
+	while (!flat_out && now < s->pace.deadline &&
+	       !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		nanoseconds until = s->pace.deadline;
+		if (s->pace.interval >= SPIN_BELOW) {
+			if (until - now > SLEEP_AT_MOST) {
+				until = now + SLEEP_AT_MOST;
+				grant_wishes(s, now);
+				while (work_on_picture(s, now))
+					;
+			}
+			struct timespec t = { until / SECOND, until % SECOND };
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		}
+		now = read_clock(CLOCK_MONOTONIC);
+	}
+	return flat_out ? read_clock(CLOCK_MONOTONIC) : now;
+}
+
+/* ---- exec ------------------------------------------------------------------------------------------------ */
+
+static enum status open_observer(struct sampler *s)
+{
+	struct attachment *a = s->parts.attachment;
+
+	return observer_open(&s->observer, &a->process, &a->memory, &a->runtime, s->parts.names,
+			     &s->observing);
+}
+
+static void describe(const struct sampler *s, struct spool_about *about)
+{
+	const struct attachment *a = s->parts.attachment;
+
+	*about = (struct spool_about){
+		.pid = a->process.pid,
+		.life = s->execs,
+		.free_threaded = a->runtime.layout.version.free_threaded,
+		.version = a->runtime.version_text,
+		.name = a->info.name,
+		.command = a->info.command,
+		.rate_hz = s->options.rate_hz,
+		.jitter_percent = s->options.jitter_percent,
+		.process_started = (nanoseconds)a->info.start_time_ns,
+		.wall = read_clock(CLOCK_REALTIME),
+		.monotonic = read_clock(CLOCK_MONOTONIC),
+	};
+}
+
+/* Its memory cannot be read as it was: has it ended, or is it another program now? */
+static enum status follow_exec(struct sampler *s)
+{
+	nanoseconds until = read_clock(CLOCK_MONOTONIC) + REATTACH_FOR;
+	struct timespec pause = { 0, REATTACH_EVERY };
+	enum status status = ST_ENDED;
+
+	s->held_before += observer_held_ns(s->observer);
+	observer_close(s->observer);
+	s->observer = NULL;
+	s->seen = NULL;
+	while (!atomic_load(&s->stop) && read_clock(CLOCK_MONOTONIC) < until) {
+		if (process_alive(&s->parts.attachment->process) != ST_OK)
+			return ST_ENDED;
+		status = attach_again(s->parts.attachment);
+		if (status == ST_OK)
+			status = open_observer(s);
+		if (status == ST_OK)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (status != ST_OK)
+		return status;
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	struct spool_about about;
+	s->execs++;
+	describe(s, &about);
+	if (s->parts.log) {
+		log_event(s->parts.log, SPOOL_EXEC, now, about.command);
+		log_new_life(s->parts.log, &about);
+	}
+	pace_interrupted(&s->pace, now);
+	return ST_OK;
+}
+
+/* ---- the thread --------------------------------------------------------------------------------------------- */
+
+static void begin(struct sampler *s)
+{
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	double rate = s->options.rate_hz;
+	enum status status = open_observer(s);
+
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	atomic_store(&s->started, now);
+	pace_start(&s->pace, rate > 0 ? (nanoseconds)(1e9 / rate) : 0, s->options.jitter_percent,
+		   (uint64_t)now | 1, now);
+	headline_open(&s->headline, now);
+	s->next_picture = now + FIRST_PICTURE;
+	pthread_mutex_lock(&s->mutex);
+	s->has_begun = true;
+	s->begin_status = status;
+	pthread_cond_signal(&s->begun);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static enum status run(struct sampler *s)
+{
+	unsigned faults = 0;
+
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		nanoseconds now = wait_for_deadline(s);
+		if (atomic_load_explicit(&s->stop, memory_order_relaxed))
+			break;
+		enum status status = do_tick(s, now);
+		if (status == ST_OK) {
+			faults = 0;
+			continue;
+		}
+		if (process_alive(&s->parts.attachment->process) != ST_OK)
+			return ST_ENDED;
+		/* roots that cannot be read once may be an interpreter list in motion */
+		if (status == ST_FAULT && !process_executed(&s->parts.attachment->process) &&
+		    ++faults < 50)
+			continue;
+		if (status == ST_NO_MEMORY)
+			return status;
+		status = follow_exec(s);
+		if (status != ST_OK)
+			return status;
+		faults = 0;
+	}
+	return ST_OK;
+}
+
+/* The last wish that matters is a cut: somebody waits for it. */
+static void fall_deaf(struct sampler *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	struct wishes w = s->wishes;
+	s->deaf = true;
+	s->wishes.cut_done = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	if (w.cut_done && s->parts.log)
+		log_cut(s->parts.log, w.cut_done, w.cut_context);
+}
+
+static void *sampler_main(void *context)
+{
+	struct sampler *s = context;
+
+	begin(s);
+	if (s->begin_status == ST_OK) {
+		enum status status = run(s);
+		if (status != ST_OK)
+			atomic_store(&s->ended, (int)status);
+		finish_picture(s);
+	}
+	fall_deaf(s);
+	observer_close(s->observer);
+	s->observer = NULL;
+	announce(s);
+	return NULL;
+}
+
+enum status sampler_start(struct sampler *s)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int failed = pthread_create(&s->thread, NULL, sampler_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		return ST_NO_MEMORY;
+	s->running = true;
+	pthread_mutex_lock(&s->mutex);
+	while (!s->has_begun)
+		pthread_cond_wait(&s->begun, &s->mutex);
+	pthread_mutex_unlock(&s->mutex);
+	if (s->begin_status != ST_OK)
+		sampler_stop(s);
+	return s->begin_status;
+}
+
+void sampler_stop(struct sampler *s)
+{
+	if (!s->running)
+		return;
+	atomic_store(&s->stop, true);
+	pthread_join(s->thread, NULL);
+	s->running = false;
+}
+
+void sampler_close(struct sampler *s)
+{
+	if (!s)
+		return;
+	sampler_stop(s);
+	pthread_cond_destroy(&s->begun);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+}
+
+nanoseconds sampler_started(const struct sampler *s)
+{
+	return atomic_load(&s->started);
+}
+
+enum status sampler_ended(const struct sampler *s)
+{
+	return (enum status)atomic_load(&s->ended);
+}
+
+/* ---- wishes of other threads ------------------------------------------------------------------------------- */
+
+static struct wishes *lock_wishes(struct sampler *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->wishes.any = true;
+	return &s->wishes;
+}
+
+static void unlock_wishes(struct sampler *s)
+{
+	pthread_mutex_unlock(&s->mutex);
+}
+
+void sampler_wish_half_life(struct sampler *s, double seconds)
+{
+	struct wishes *w = lock_wishes(s);
+	w->has_half_life = true;
+	w->half_life_s = seconds;
+	unlock_wishes(s);
+}
+
+void sampler_wish_refresh(struct sampler *s, double seconds)
+{
+	lock_wishes(s)->refresh_s = seconds;
+	unlock_wishes(s);
+}
+
+void sampler_wish_by_line(struct sampler *s, bool by_line)
+{
+	struct wishes *w = lock_wishes(s);
+	w->by_line = by_line;
+	w->picture = true;
+	unlock_wishes(s);
+}
+
+void sampler_wish_stack(struct sampler *s, pid_t tid)
+{
+	struct wishes *w = lock_wishes(s);
+	w->stack_tid = tid;
+	w->picture = true;
+	unlock_wishes(s);
+}
+
+void sampler_wish_reset(struct sampler *s)
+{
+	lock_wishes(s)->reset = true;
+	unlock_wishes(s);
+}
+
+void sampler_wish_picture(struct sampler *s)
+{
+	lock_wishes(s)->picture = true;
+	unlock_wishes(s);
+}
+
+bool sampler_wish_cut(struct sampler *s,
+		      void (*done)(void *context, enum status status, struct spool_cut *cut),
+		      void *context)
+{
+	struct wishes *w = lock_wishes(s);
+	bool heard = !s->deaf;
+	if (heard) {
+		w->cut_done = done;
+		w->cut_context = context;
+	}
+	unlock_wishes(s);
+	return heard;
+}

@@ -1,0 +1,59 @@
+/*
+ * states: what a thread was doing at a tick (design 4.3), and its CPU account (design 5).
+ */
+#ifndef PYTOP_STATES_H
+#define PYTOP_STATES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "python/interp.h"
+#include "record/sample.h"
+#include "target/tasks.h"
+
+/* What is remembered of a thread from tick to tick. */
+struct thread_watch {
+	struct task_activity activity;
+	bool activity_is_new; /* read before the look (watch_activity): --blocking */
+	enum thread_state state;
+	/* the last schedstat read, and when */
+	struct task_schedule schedule;
+	bool has_schedule;
+	nanoseconds schedule_at;
+	/* asleep rule: switches as read before the last look; whether the stack was read during this sleep */
+	uint64_t base_switches;
+	bool settled;
+	/* the just-woken rule: where it waited and how often it had been scheduled in then */
+	remote_addr wait_code;
+	int64_t wait_instruction;
+	uint64_t wait_switches;
+	/* the account */
+	nanoseconds
+		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */
+	nanoseconds unseen; /* what stayed in A beyond WATCH_UNSEEN_AFTER */
+};
+
+#define WATCH_UNSEEN_AFTER ((nanoseconds)100 * 1000 * 1000)
+
+/*
+ * Before the look, for every thread: true when it was blocked at the last tick, its stack was read during this very
+ * sleep, and it has not been scheduled in since, so that nothing of it need be read again. Reads schedstat for
+ * blocked threads only.
+ */
+bool watch_asleep(struct thread_watch *watch, struct task *task, nanoseconds now);
+
+/* Ask now what the thread does, before --blocking stops it. */
+void watch_activity(struct thread_watch *watch, struct task *task);
+
+/* After the look: decides watch->state. Asks the kernel only where GIL and sleep do not already tell. */
+void watch_state(struct thread_watch *watch, struct task *task, const struct py_thread *thread,
+		 const struct py_interp *interp, const struct py_layout *layout, nanoseconds now);
+
+/*
+ * The thread-sample's cpu_i for weight w; reads schedstat when the last reading is older than a millisecond.
+ * kernel_tick: one tick of the kernel, in ns.
+ */
+nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds w,
+		      nanoseconds kernel_tick, nanoseconds now);
+
+#endif
