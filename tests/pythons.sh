@@ -151,7 +151,8 @@ list_root() {
 
 list_all() {
 	seen=
-	pyenv=$(readlink -f "${PYENV_ROOT:-$HOME/.pyenv}" || :)
+	pyenv=$(readlink -f "${PYENV_ROOT:-$HOME/.pyenv}" 2>/dev/null)
+	pyenv=${pyenv:-/nonexistent}
 	old_ifs=$IFS
 	IFS=:
 	for dir in $PATH; do

@@ -45,7 +45,8 @@ static double read_ns(pid_t pid, uint64_t address, int n)
 {
 	char buf[8];
 	struct iovec local = { buf, sizeof(buf) };
-	struct iovec remote = { (void *)(uintptr_t)address, sizeof(buf) }; /* NOLINT: not ours to follow */
+	struct iovec remote = { (void *)(uintptr_t)address,
+				sizeof(buf) }; /* NOLINT: not ours to follow */
 	double start = cpu_ns();
 
 	for (int i = 0; i < n; i++)

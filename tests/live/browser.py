@@ -21,8 +21,8 @@ class Browser:
             os.dup2(fd[0], 3)
             os.dup2(fd[1], 4)
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run",
-                     "--disable-dev-shm-usage", "--window-size=%d,%d" % (width, height), "--disable-background-networking",
-                     "--user-data-dir=" + self.folder, "about:blank"]
+                     "--disable-dev-shm-usage", "--window-size=%d,%d" % (width, height),
+                     "--disable-background-networking", "--user-data-dir=" + self.folder, "about:blank"]
         env = dict(os.environ, HOME=self.folder, TMPDIR=self.folder)
         self.process = subprocess.Popen([program] + arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL, preexec_fn=descriptors, close_fds=False, env=env)
@@ -130,7 +130,8 @@ class Browser:
             method, params = event.get("method"), event.get("params", {})
             if method == "Runtime.exceptionThrown":
                 details = params["exceptionDetails"]
-                found.append("script error: " + details.get("exception", {}).get("description", details.get("text", "")))
+                text = details.get("exception", {}).get("description") or details.get("text", "")
+                found.append("script error: " + text)
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
                 found.append("log: " + params["entry"]["text"])
             elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning", "assert"):
