@@ -19,6 +19,7 @@
 #define COOKIE "xdebugpy"
 #define FORM_COUNT 3 /* 3.13, 3.14, 3.15 */
 #define FIRST_MINOR 13
+#define TSTATE_MAX 2048
 #define VALUE_MAX (1u << 24) /* no structure of CPython comes near */
 
 #if defined(__aarch64__)
@@ -199,17 +200,37 @@ static bool frame_plausible(const struct told *t)
 	       t->stackpointer + 8 <= t->frame_size && t->tlbc_index + 4 <= t->frame_size;
 }
 
-static bool states_plausible(const struct told *t)
+/* A thread state is small, and so is what pytop reads of it each tick. */
+static bool tstate_plausible(const struct told *t)
 {
-	return t->tstate_next != t->tstate_prev && t->tstate_interp && t->tstate_interp < 256 &&
-	       t->current_frame && t->current_frame < 1024 && t->base_frame < 1024 &&
-	       t->status < 1024 && t->native_thread_id && t->native_thread_id < 2048 &&
-	       t->thread_id && t->thread_id < 2048 && t->datastack_chunk < 2048 &&
-	       t->exc_state < 2048 && t->interpreters_head &&
-	       t->interpreters_head < t->runtime_size && t->runtime_finalizing < t->runtime_size &&
-	       t->threads_head && t->threads_head != t->interp_next && t->own_gil &&
-	       t->gil_holder > t->own_gil && t->gil_holder <= t->own_gil + 64 &&
-	       t->gil_locked > t->own_gil && t->gil_locked <= t->own_gil + 64;
+	const uint64_t offsets[] = {
+		t->tstate_prev,       t->tstate_next,     t->tstate_interp,
+		t->current_frame,     t->base_frame,      t->thread_id,
+		t->native_thread_id,  t->datastack_chunk, t->status,
+		t->holds_gil,         t->gil_requested,   t->exc_state,
+		t->current_exception,
+	};
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++)
+		if (offsets[i] > TSTATE_MAX)
+			return false;
+	return t->tstate_next != t->tstate_prev && t->tstate_interp && t->current_frame &&
+	       t->thread_id && t->native_thread_id && t->datastack_chunk;
+}
+
+/* Up to 3.15 `enabled` is told from the gil's start, the other members from the interpreter's. */
+static uint64_t in_gil(const struct told *t, uint64_t offset)
+{
+	return offset >= t->own_gil ? offset - t->own_gil : offset;
+}
+
+static bool roots_plausible(const struct told *t)
+{
+	return t->interpreters_head && t->interpreters_head < t->runtime_size &&
+	       t->runtime_finalizing < t->runtime_size && t->threads_head &&
+	       t->threads_head != t->interp_next && t->own_gil && t->gil_holder > t->own_gil &&
+	       t->gil_holder <= t->own_gil + 64 && t->gil_locked > t->own_gil &&
+	       t->gil_locked <= t->own_gil + 64 && in_gil(t, t->gil_enabled) <= 64;
 }
 
 static bool plausible(const struct told *told, bool free_threaded)
@@ -217,7 +238,7 @@ static bool plausible(const struct told *told, bool free_threaded)
 	uint64_t header = free_threaded ? 32 : 16;
 
 	return objects_plausible(told, header) && code_plausible(told, header) &&
-	       frame_plausible(told) && states_plausible(told);
+	       frame_plausible(told) && tstate_plausible(told) && roots_plausible(told);
 }
 
 /* An offset for which 0 means that there is none. */
@@ -252,8 +273,8 @@ static void fill_roots(struct py_layout *l, const struct told *t)
 	l->interp.tlbc_generation = optional(t->tlbc_generation);
 	l->interp.runtime = LAYOUT_NONE;
 
-	/* `enabled` is the first member where it exists, so the table has 0 in both builds. */
-	l->gil.enabled = l->version.free_threaded ? (uint32_t)t->gil_enabled : LAYOUT_NONE;
+	l->gil.enabled =
+		l->version.free_threaded ? (uint32_t)in_gil(t, t->gil_enabled) : LAYOUT_NONE;
 	l->gil.last_holder = (uint32_t)(t->gil_holder - t->own_gil);
 	l->gil.locked = (uint32_t)(t->gil_locked - t->own_gil);
 	l->gil.size = 192 + l->gil.locked + TWO_MUTEXES;
