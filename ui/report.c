@@ -1,0 +1,49 @@
+/*
+ * report: sentences for people, on stderr: nothing here reaches a pipe that a script reads. Names are escaped.
+ */
+#include "ui/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ui/format.h"
+
+void report_error(enum status status, const struct status_args *args)
+{
+	char text[2048];
+
+	status_sentence(text, sizeof(text), status, args);
+	fprintf(stderr, "pytop: %s\n", text);
+	status_hint(text, sizeof(text), status, args);
+	if (text[0])
+		fprintf(stderr, "%s\n", text);
+}
+
+void report_export(const struct pytop_export_state *s)
+{
+	char path[4096], bytes[16], seconds[16], samples[32];
+
+	format_name(path, sizeof(path), s->result.path, false);
+	if (s->status != ST_OK) {
+		struct status_args args = { .what = s->result.path, .errnum = s->errnum };
+		report_error(s->status, &args);
+		return;
+	}
+	text_bytes(bytes, sizeof(bytes), s->result.bytes);
+	text_seconds(seconds, sizeof(seconds), (double)(s->result.to - s->result.from) / 1e9);
+	text_grouped(samples, sizeof(samples), s->result.samples);
+	fprintf(stderr, "wrote %s (%sB, %s%s, %s samples): %s\n", path, bytes,
+		s->result.shortened ? "the last " : "", seconds, samples, s->format->opens_in);
+}
+
+void report_end(const struct pytop_header *h)
+{
+	char end[128], name[512];
+
+	if (h->target != PYTOP_ENDED)
+		return;
+	format_end(end, sizeof(end), h->has_exit_status, h->wait_status);
+	format_name(name, sizeof(name), h->name, false);
+	fprintf(stderr, "%s (%d) %s\n", name, (int)h->pid, end);
+}
