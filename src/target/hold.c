@@ -136,7 +136,7 @@ static enum status seize(struct hold *hold, pid_t tid)
 	return ST_OK;
 }
 
-/* Attach to the threads that are not yet; *any: there was one at all, *fresh: a new one. */
+/* Attach to the threads that are not yet; *any: there is one that lives, *fresh: a new one. */
 static enum status seize_new(struct hold *hold, bool *any, bool *fresh)
 {
 	struct dirent *entry;
@@ -149,15 +149,17 @@ static enum status seize_new(struct hold *hold, bool *any, bool *fresh)
 
 		if (tid <= 0)
 			continue;
-		*any = true;
-		if (is_held(hold, tid, &hint))
+		if (is_held(hold, tid, &hint)) {
+			*any = true;
 			continue;
+		}
 		size_t before = hold->count;
 		enum status status = seize(hold, tid);
 
 		if (status != ST_OK)
 			return status;
 		*fresh |= hold->count > before;
+		*any |= *fresh;
 	}
 	return ST_OK;
 }
@@ -216,21 +218,21 @@ static void wait_for_all(struct hold *hold)
 	}
 }
 
-/* Detach from what has stopped; what has not is left for the next call. */
+/* Detach from what has stopped; what has not, or is dying, is left for the next call. */
 static void release(struct hold *hold)
 {
 	for (size_t i = 0; i < hold->count;) {
-		if (!hold->items[i].stopped && !check(hold, i))
-			continue;
 		struct held *held = &hold->items[i];
 
-		if (held->stopped) {
-			(void)ptrace(PTRACE_DETACH, held->tid, NULL,
-				     (void *)(intptr_t)held->signal);
+		if (!held->stopped && !check(hold, i))
+			continue;
+		if (held->stopped &&
+		    ptrace(PTRACE_DETACH, held->tid, NULL, (void *)(intptr_t)held->signal) == 0) {
 			forget(hold, i);
-		} else {
-			i++;
+			continue;
 		}
+		held->stopped = false;
+		i++;
 	}
 }
 
