@@ -28,12 +28,14 @@ void copies_clear(struct copies *copies)
 
 struct stretch *copies_add(struct copies *copies, remote_addr start, uint64_t size)
 {
-	void *items = copies->items;
+	if (copies->count == copies->capacity) {
+		void *items = copies->items;
 
-	if (alloc_grow(&items, &copies->capacity, copies->count + 1, COPIES_LIMIT,
-		       sizeof(*copies->items)) != ST_OK)
-		return NULL;
-	copies->items = items;
+		if (alloc_grow(&items, &copies->capacity, copies->count + 1, COPIES_LIMIT,
+			       sizeof(*copies->items)) != ST_OK)
+			return NULL;
+		copies->items = items;
+	}
 	copies->items[copies->count] = (struct stretch){ .start = start, .size = size };
 	return &copies->items[copies->count++];
 }
@@ -57,12 +59,12 @@ static size_t halve(const struct copies *copies, remote_addr address)
 
 struct stretch *copies_search(struct copies *copies, remote_addr address, uint32_t size)
 {
-	size_t at = halve(copies, address);
+	size_t at = 0;
 
-	for (size_t i = 0; i < copies->sorted && i < copies->count; i++) {
-		if (stretch_holds(&copies->items[i], address, size))
-			at = i;
-	}
+	while (at < copies->sorted && !stretch_holds(&copies->items[at], address, size))
+		at++;
+	if (at == copies->sorted)
+		at = halve(copies, address);
 	if (at >= copies->count || !stretch_holds(&copies->items[at], address, size))
 		return NULL;
 	copies->hit = at;

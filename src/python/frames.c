@@ -236,25 +236,124 @@ static bool step(struct frames_walk *walk, const struct frame_shape *shape, stru
 	return true;
 }
 
-void frames_follow(struct frames_walk *walk, const struct frame_shape *shape, struct copies *copies,
-		   remote_addr leaf, remote_addr base)
+/*
+ * The common case, fast: frames of the thread's own in a chunk, all equal in both copies. Stops at the first that
+ * is anything else, which step() then looks at. Not inlined: it lives in registers.
+ */
+__attribute__((noinline)) static remote_addr stride(struct frames_walk *walk,
+						    const struct frame_shape *shape,
+						    const struct stretch *stretch,
+						    remote_addr address, bool is_leaf)
 {
-	remote_addr address = leaf;
+	const uint8_t *first = stretch->first;
+	const uint8_t *second = stretch->second;
+	const size_t code_at = shape->code, previous_at = shape->previous;
+	const size_t lasti_at = shape->lasti, owner_at = shape->owner;
+	const uint64_t mask = shape->code_mask;
+	const uint64_t last = stretch->size - shape->size;
+	uint64_t lasti_mask = is_leaf ? 0 : UINT64_MAX;
+	uint64_t into = address - stretch->start;
+	struct py_frame *frame = walk->frames + walk->depth;
+	const struct py_frame *end = walk->frames + PY_DEPTH_MAX;
 
+	while (frame < end && into <= last && !(into & 7)) {
+		uint64_t word = word_at(second + into + code_at);
+		uint64_t previous = word_at(second + into + previous_at);
+		uint64_t lasti = word_at(second + into + lasti_at);
+		uint64_t moved = (word_at(first + into + code_at) ^ word) |
+				 (word_at(first + into + previous_at) ^ previous) |
+				 ((word_at(first + into + lasti_at) ^ lasti) & lasti_mask);
+		uint64_t code = word & mask;
+
+		if (moved | first[into + owner_at] | second[into + owner_at])
+			break;
+		if (!frames_address_fits(code) || lasti - code >= CODE_SIZE_MAX || !previous ||
+		    (previous - stretch->start >= into && previous - stretch->start <= last))
+			break;
+		frame->code = code;
+		frame->address = stretch->start + into;
+		frame->instruction = (int64_t)(lasti - code);
+		frame->tlbc_index = 0;
+		frame++;
+		lasti_mask = UINT64_MAX;
+		into = previous - stretch->start;
+	}
+	walk->depth = (uint32_t)(frame - walk->frames);
+	return stretch->start + into;
+}
+
+/* Whether the fast case applies: 3.11+ without thread-local bytecode. */
+static bool can_stride(const struct frame_shape *shape)
+{
+	return !shape->lasti_is_int && shape->tlbc_index == LAYOUT_NONE &&
+	       shape->owner != LAYOUT_NONE;
+}
+
+/* The chain has come to an end that was read before. */
+static bool is_trusted(const struct frames_walk *walk, const struct frames_root *trusted,
+		       remote_addr address)
+{
+	const struct py_frame *last = walk->frames + walk->depth - 1;
+
+	return trusted && walk->depth && address && address == trusted->entry &&
+	       last->address == trusted->frame && last->code == trusted->code;
+}
+
+static void begin(struct frames_walk *walk)
+{
 	walk->moved = false;
 	walk->depth = 0;
 	walk->missing = 0;
 	walk->missing_twice = false;
+	walk->root = (struct frames_root){ 0 };
 	walk->elsewhere_count = 0;
+}
+
+/* The end is reached: was the last step over an entry frame, right below a Python frame that is stored? */
+static void note_root(struct frames_walk *walk, remote_addr entry)
+{
+	const struct py_frame *last = walk->frames + walk->depth - 1;
+
+	walk->end = FRAMES_ROOT;
+	if (walk->depth)
+		walk->root = (struct frames_root){ last->address, last->code, entry };
+}
+
+void frames_follow(struct frames_walk *walk, const struct frame_shape *shape, struct copies *copies,
+		   remote_addr leaf, remote_addr base, const struct frames_root *trusted)
+{
+	remote_addr address = leaf;
+	remote_addr before = 0; /* the frame stepped over last, when it was an entry frame */
+	bool fast = can_stride(shape);
+
+	begin(walk);
 	for (unsigned steps = 0; steps < FRAMES_STEPS_MAX; steps++) {
-		if (!address || address == base) {
-			walk->end = FRAMES_ROOT;
+		remote_addr from;
+		uint32_t depth;
+
+		if (fast && address) {
+			struct stretch *stretch = copies_find(copies, address, shape->size);
+
+			if (stretch && stretch->second &&
+			    (size_t)(stretch - copies->items) < copies->sorted) {
+				stretch->used = true;
+				from = address;
+				address = stride(walk, shape, stretch, address, address == leaf);
+				if (from != address)
+					before = 0;
+			}
+		}
+		if (!address || address == base || is_trusted(walk, trusted, address)) {
+			note_root(walk, address && address != base ? address : before);
 			return;
 		}
 		if (walk->depth == PY_DEPTH_MAX)
 			break;
-		if (!step(walk, shape, copies, &address, steps == 0))
+		from = address;
+		depth = walk->depth;
+		if (!step(walk, shape, copies, &address, address == leaf))
 			return;
+		before = walk->depth == depth && !walk->moved ? from : 0;
 	}
 	walk->end = FRAMES_LIMIT;
 }

@@ -83,13 +83,19 @@ enum frames_end {
 	FRAMES_BROKEN   /* the chain cannot be followed */
 };
 
+/* Where a chain ended: its outermost Python frame and the entry frame below that, which has no caller. */
+struct frames_root {
+	remote_addr frame, code, entry; /* entry 0: it did not end so */
+};
+
 /* One walk from the leaf to the root. */
 struct frames_walk {
 	enum frames_end end;
 	bool moved;     /* some frame was not the same in both copies */
 	uint32_t depth; /* frames behind the last one that moved: with ROOT the verified part */
-	remote_addr missing; /* with MISSING */
-	bool missing_twice;  /* it was copied once, but two copies are needed */
+	remote_addr missing;     /* with MISSING */
+	bool missing_twice;      /* it was copied once, but two copies are needed */
+	struct frames_root root; /* with ROOT: whether read or trusted */
 	uint32_t elsewhere_count;
 	remote_addr elsewhere[FRAMES_STEPS_MAX]; /* frames that lay in sorted stretches */
 	bool elsewhere_is_entry[FRAMES_STEPS_MAX];
@@ -99,10 +105,11 @@ struct frames_walk {
 /*
  * Follow the chain from leaf to NULL or to base (0: none), comparing both copies on the way; used is set in the
  * stretches it went through. The leaf's instruction alone may have moved on: same code, same caller, it is
- * the same call going its way (before 3.13 it moves with every instruction).
+ * the same call going its way (before 3.13 it moves with every instruction). trusted (or NULL): an end that was read
+ * before; when the chain comes to the same frame, code and entry frame, the latter need not be among the copies.
  */
 void frames_follow(struct frames_walk *walk, const struct frame_shape *shape, struct copies *copies,
-		   remote_addr leaf, remote_addr base);
+		   remote_addr leaf, remote_addr base, const struct frames_root *trusted);
 
 /* Frames that are equal, counted from the root. */
 uint32_t frames_equal_from_root(const struct py_frame *a, uint32_t a_depth,

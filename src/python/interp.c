@@ -142,8 +142,8 @@ static bool is_intact(const struct interp_reader *r, const struct thread_node *n
 /* An interpreter's thread list is as it was, as far as it was read. */
 static bool list_holds(struct interp_reader *r, const struct interp_node *interp)
 {
-	struct py_thread **order = r->threads.order + interp->first;
-	remote_addr first = interp->count ? order[0]->tstate : 0;
+	struct py_thread **order = interp->count ? r->threads.order + interp->first : NULL;
+	remote_addr first = order ? order[0]->tstate : 0;
 	uint32_t next = r->runtime->layout.tstate.next;
 	bool holds = !interp->unlisted && interp->head == first;
 
@@ -161,10 +161,19 @@ static bool list_holds(struct interp_reader *r, const struct interp_node *interp
 	return holds;
 }
 
+/* The threads of one interpreter stay as they are known. */
+static enum status carry(struct interp_reader *r, const struct interp_node *interp)
+{
+	if (!interp->count)
+		return ST_OK;
+	return threads_carry(&r->threads, r->threads.order + interp->first, interp->count,
+			     r->number);
+}
+
 /* Walk the list of one interpreter; one that never holds still stays as it is known. */
 static enum status relist(struct interp_reader *r, struct interp_node *interp)
 {
-	struct py_thread **old = r->threads.order ? r->threads.order + interp->first : NULL;
+	struct py_thread **old = interp->count ? r->threads.order + interp->first : NULL;
 	remote_addr head_at = interp->address + r->runtime->layout.interp.threads_head;
 	enum status status = ST_TORN;
 
@@ -172,9 +181,7 @@ static enum status relist(struct interp_reader *r, struct interp_node *interp)
 		status = threads_walk(&r->threads, &r->stacks, head_at, interp->address, old,
 				      interp->count);
 	interp->unlisted = status == ST_TORN;
-	if (status == ST_TORN)
-		status = threads_carry(&r->threads, old, interp->count, r->number);
-	return status;
+	return status == ST_TORN ? carry(r, interp) : status;
 }
 
 /* Compare all lists, walk those that changed. */
@@ -204,8 +211,7 @@ static enum status take_lists(struct interp_reader *r, bool relisted)
 		if (interp->unlisted)
 			status = relist(r, interp);
 		else
-			status = threads_carry(threads, threads->order + interp->first,
-					       interp->count, r->number);
+			status = carry(r, interp);
 		if (status != ST_OK)
 			return status;
 		interp->first = from;
@@ -213,8 +219,10 @@ static enum status take_lists(struct interp_reader *r, bool relisted)
 		for (size_t k = from; k < threads->next_count; k++)
 			threads->next_order[k]->interp = (uint32_t)i;
 	}
-	r->stale = false;
-	return threads_commit(threads, r->number);
+	enum status status = threads_commit(threads, r->number);
+
+	r->stale = status != ST_OK;
+	return status;
 }
 
 /* One thread: its stack, and what its state says. */
@@ -294,6 +302,8 @@ static enum status take(struct interp_reader *r)
 
 	if (status == ST_OK)
 		status = take_lists(r, relisted);
+	if (r->stale)
+		r->threads.count = 0;
 	for (size_t i = 0; i < r->threads.count && status == ST_OK; i++) {
 		struct py_thread *thread = r->threads.order[i];
 

@@ -64,9 +64,9 @@ static struct place *insert(struct places *places, size_t at)
 static void keep_at(struct places *places, size_t at, remote_addr address, uint32_t size,
 		    bool twice, uint32_t look)
 {
-	struct place *place = places->items + at;
+	struct place *place = at < places->count ? &places->items[at] : NULL;
 
-	if (at == places->count || place->address != address) {
+	if (!place || place->address != address) {
 		place = insert(places, at);
 		if (!place)
 			return;
@@ -168,9 +168,10 @@ void places_settle(struct places *places, uint32_t look)
 	places->span_count = 0;
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->items[i];
-		struct place_span *last = places->spans + places->span_count - 1;
+		struct place_span *last =
+			places->span_count ? &places->spans[places->span_count - 1] : NULL;
 
-		if (places->span_count == 0 || !joins(last, place)) {
+		if (!last || !joins(last, place)) {
 			if (!next_span(places, place))
 				return;
 			continue;

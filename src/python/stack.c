@@ -7,7 +7,7 @@
  * just so, PY_READS_MAX times at most.
  *
  * The work in one look is bounded whatever the target does: PY_READS_MAX torn readings, STACK_MISSES_MAX others,
- * STACK_CHASE_MAX single frames, PLACES_MAX places, CHUNKS_MAX chunks, PY_DEPTH_MAX frames.
+ * STACK_PIECES_MAX pieces, STACK_CHASE_MAX single frames, PLACES_MAX places, CHUNKS_MAX chunks, PY_DEPTH_MAX frames.
  *
  * Called by interp.c for each thread.
  */
@@ -19,7 +19,9 @@
 #include "base/alloc.h"
 
 #define TSTATE_SIZE_MAX 4096
-#define AGE_EVERY 16 /* looks between two times that old chunks are forgotten */
+#define ROOT_STREAK 8 /* looks that ended in the same entry frame until it is not read any more */
+#define ROOT_EVERY 64 /* looks between two times it is read nevertheless */
+#define AGE_EVERY 16  /* looks between two times that old chunks are forgotten */
 
 enum verdict { VERDICT_GOOD, VERDICT_NONE, VERDICT_MISSING, VERDICT_TORN };
 
@@ -93,6 +95,8 @@ void stack_memo_reset(struct stack_memo *memo)
 	memo->places.count = 0;
 	memo->places.changed = true;
 	copies_clear(&memo->copies);
+	memo->root = (struct frames_root){ 0 };
+	memo->root_streak = 0;
 	memo->leaf_word = 0;
 	memo->settled = false;
 }
@@ -100,6 +104,34 @@ void stack_memo_reset(struct stack_memo *memo)
 static bool has_chunks(const struct stack_reader *reader)
 {
 	return reader->layout->frame_form != PY_FRAME_OBJECT;
+}
+
+/* The entry frame that ended the chain so often that it is left out of the reading. */
+static const struct frames_root *trusted_root(const struct stack_memo *memo)
+{
+	return memo->root_streak >= ROOT_STREAK ? &memo->root : NULL;
+}
+
+/* Where the chain ended this time. */
+static void note_root(struct stack_reader *reader, struct stack_memo *memo)
+{
+	const struct frames_root *root = &reader->walk.root;
+
+	if (reader->shape.owner_skip == UINT8_MAX || reader->walk.end != FRAMES_ROOT ||
+	    !root->entry)
+		return;
+	if (root->frame != memo->root.frame || root->code != memo->root.code ||
+	    root->entry != memo->root.entry) {
+		memo->root = *root;
+		memo->root_streak = 0;
+		return;
+	}
+	if (++memo->root_streak == ROOT_STREAK) {
+		places_drop(&memo->places, root->entry, 1);
+	} else if (memo->root_streak >= ROOT_STREAK + ROOT_EVERY) {
+		places_keep(&memo->places, root->entry, reader->shape.size, false, reader->look);
+		memo->root_streak = ROOT_STREAK - 1;
+	}
 }
 
 /* Which stretches are wanted; no pieces yet. */
@@ -258,8 +290,10 @@ static enum verdict judge(struct stack_reader *reader, struct stack_memo *memo,
 	if (*cframe_missing)
 		return frames_address_fits(walk->missing) ? VERDICT_MISSING : VERDICT_TORN;
 	frames_follow(walk, &reader->shape, &memo->copies, leaf,
-		      base != LAYOUT_NONE ? word_at(state + base) : 0);
+		      base != LAYOUT_NONE ? word_at(state + base) : 0, trusted_root(memo));
 	note_walk(reader, memo);
+	if (!walk->moved)
+		note_root(reader, memo);
 	if (walk->end == FRAMES_MISSING)
 		return VERDICT_MISSING;
 	if (walk->end == FRAMES_BROKEN || walk->moved)
@@ -360,6 +394,7 @@ static enum status settle(struct stack_reader *reader, struct stack_memo *memo,
 	enum verdict verdict = VERDICT_TORN;
 	unsigned torn = 0;
 	unsigned missing = 0;
+	size_t pieces = 0;
 
 	memo->settled = false;
 	memo->chase_left = STACK_CHASE_MAX;
@@ -378,10 +413,13 @@ static enum status settle(struct stack_reader *reader, struct stack_memo *memo,
 				break;
 			find_missing(reader, memo, cframe);
 		}
+		if (pieces > STACK_PIECES_MAX)
+			break;
 		stack->tries++;
 		status = read_again(reader, memo, tstate, interp, &state);
 		if (status != ST_OK)
 			return status;
+		pieces += reader->again.count;
 	}
 	if (!state || verdict == VERDICT_MISSING) {
 		verdict = VERDICT_TORN;

@@ -18,6 +18,8 @@
 #include "target/memory.h"
 
 #define STACK_MISSES_MAX 16 /* readings of one thread in one look that only find where things are */
+#define STACK_PIECES_MAX \
+	2048 /* pieces of all readings again of one thread in one look; the last may pass it */
 #define STACK_CHASE_MAX \
 	512 /* single frames read in one look of one thread to find where they are */
 
@@ -36,9 +38,11 @@ struct stack_reader {
 struct stack_memo {
 	struct chunks chunks;
 	struct places places;
-	struct copies copies;  /* of the last reading; [0] is the thread state */
-	remote_addr leaf_word; /* the thread state's pointer to its top frame at the last look */
-	bool settled;          /* the last look knew the stack, GOOD or NONE */
+	struct copies copies;    /* of the last reading; [0] is the thread state */
+	struct frames_root root; /* where the chain ended at the last looks */
+	uint32_t root_streak;    /* how many of them in a row */
+	remote_addr leaf_word;   /* the thread state's pointer to its top frame at the last look */
+	bool settled;            /* the last look knew the stack, GOOD or NONE */
 	size_t frames_capacity;
 	uint32_t chase_left;
 };

@@ -60,7 +60,8 @@ void threads_free(struct threads *threads)
 		HASH_DEL(threads->by_tstate, node);
 		node_free(node);
 	}
-	threads_begin(threads);
+	for (size_t i = 0; i < threads->gone_count; i++)
+		node_free(threads_node(threads->gone[i]));
 	for (; threads->spare; threads->spare = next) {
 		next = threads->spare->next_spare;
 		node_free(threads->spare);
