@@ -251,3 +251,24 @@ void format_whole_path(char *out, size_t size, const char *file, int32_t line, b
 {
 	with_line(out, size, file, *file ? line : 0, ascii);
 }
+
+void format_parts(char *out, size_t size, const char *text, size_t width, bool ascii)
+{
+	size_t used = 0, columns = 0;
+
+	out[0] = '\0';
+	for (bool first = true;; first = false) {
+		size_t length = strcspn(text, "\t");
+		char part[PATH_TEXT_MAX];
+
+		snprintf(part, sizeof(part), "%s%.*s", first ? "" : "  ", (int)length, text);
+		columns += text_width(part);
+		if (columns > width && !first)
+			return;
+		text_fit(out + used, size - used, part, width, TEXT_CUT_MIDDLE, false, ascii);
+		used += strlen(out + used);
+		if (columns > width || !text[length])
+			return;
+		text += length + 1;
+	}
+}

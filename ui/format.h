@@ -45,6 +45,12 @@ void format_name(char *out, size_t size, const char *name, bool ascii);
  * (site-packages, lib/python3.x), else the last two parts: "json/decoder.py:343". "" for "".
  */
 void format_path(char *out, size_t size, const char *file, int32_t line, bool ascii);
+/*
+ * As many parts of text, which tabs separate, as fit into width columns, two blanks between; the
+ * first always, cut in its middle if it must be.
+ */
+void format_parts(char *out, size_t size, const char *text, size_t width, bool ascii);
+
 /* The whole path, with ":line" when line > 0. */
 void format_whole_path(char *out, size_t size, const char *file, int32_t line, bool ascii);
 

@@ -1,8 +1,9 @@
 /*
  * table: the rows shown, their order, and the selected one among them.
  *
- * Invariant: selected < count and top <= selected, or all three are 0; with follows set, key is
- * that of the row the user chose, even while a picture lacks it.
+ * Invariant: selected < count and top <= selected unless the table is empty, which keeps its place
+ * for the next picture; with follows set, key is that of the row the user chose, even while a
+ * picture lacks it.
  *
  * Called by the views for what they draw, by the picker, and by batch for order and filter.
  */
@@ -32,7 +33,7 @@ void table_free(struct table *t)
 
 void table_empty(struct table *t)
 {
-	t->count = t->all = t->selected = t->top = 0;
+	t->count = t->all = 0;
 }
 
 static bool shown(const struct table *t, const void *row)
@@ -62,10 +63,8 @@ static int compare(const void *a, const void *b, void *context)
 /* Find the followed row again; one that is gone leaves the selection at its place. */
 static void follow(struct table *t)
 {
-	if (!t->count) {
-		t->selected = t->top = 0;
+	if (!t->count)
 		return;
-	}
 	if (!t->follows)
 		t->selected = t->top = 0;
 	for (size_t i = 0; t->follows && i < t->count; i++)
@@ -143,7 +142,7 @@ void table_end(struct table *t)
 
 void table_scroll(struct table *t, size_t height)
 {
-	if (!height)
+	if (!height || !t->count)
 		return;
 	if (t->top > t->selected)
 		t->top = t->selected;

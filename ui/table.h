@@ -42,7 +42,7 @@ void table_free(struct table *t);
 
 /* Show a picture's rows: filter, sort, find the selected row again. ST_NO_MEMORY: it is empty. */
 enum status table_fill(struct table *t, const void *rows, size_t count, enum kind mode) MUST_CHECK;
-/* Forget the rows, keep the settings: the picture is about to go. */
+/* Forget the rows, keep settings and place: the picture is about to go. */
 void table_empty(struct table *t);
 
 /* NULL when the table is empty. */

@@ -1,0 +1,16 @@
+/*
+ * summary: the lines over the table: who it is, who burns, who holds, who waits, and how honest all that is.
+ */
+#ifndef PYTOP_UI_SUMMARY_H
+#define PYTOP_UI_SUMMARY_H
+
+#include "ui/view.h"
+
+/* Lines it takes on a screen that high: 4, 2 or 1. */
+int summary_height(int screen_height);
+/* From line 0. Before the first picture it says only that there is none. */
+void summary_draw(struct ui *ui, int height);
+/* One line for the scrollback. */
+void summary_line(char *out, size_t size, const struct pytop_header *header);
+
+#endif
