@@ -22,7 +22,7 @@
 #define NAMES_FRAMES_MAX 524288
 #define NAMES_STACKS_MAX 524288
 #define NAMES_THREADS_MAX 65536 /* threads that are alive, or died in this generation */
-#define NAMES_STRING_MAX 32768  /* bytes of one string; a longer one is cut between characters */
+#define NAMES_STRING_MAX 4096   /* bytes of one string; a longer one is cut between characters */
 
 /*
  * Functions that are not Python's; they are ordinary functions with file "" and line 0 (design

@@ -24,6 +24,7 @@ struct replay_info {
 	nanoseconds first, last;        /* CLOCK_MONOTONIC of the first and last tick kept */
 	uint64_t ticks, samples, bytes; /* from the SECOND blocks: exact up to the last flush */
 	uint32_t segments, damaged;     /* segments that ended in damage */
+	uint64_t threads_left_out;      /* that found no room in names: they are in no tick */
 };
 
 /* ST_SPOOL_FORMAT, ST_SPOOL_EMPTY, ST_SYSTEM (errno kept). */
@@ -46,7 +47,10 @@ struct replay_second {
 	uint64_t rows;    /* rows stored */
 	double gap_s, cpu_s, held_s, waited_s, gc_s;
 };
-/* Ascending; owned by the replay. */
+/*
+ * Ascending; owned by the replay. In a log of very many seconds neighbours are one entry: it
+ * reaches to the start of the next.
+ */
 const struct replay_second *replay_seconds(const struct replay *replay, size_t *count);
 
 /* The next tick comes from the first one at or after this time; back to the start with 0. */

@@ -37,6 +37,7 @@ struct spool_options {
 	uint64_t segment_bytes;   /* 0: the default (32 MiB) */
 	nanoseconds segment_time; /* 0: the default (10 minutes) */
 	nanoseconds flush_time;   /* 0: the default (1 second) */
+	uint64_t backlog_bytes;   /* in batches that are out before ticks are lost; 0: 16 MiB */
 };
 
 enum spool_event {
@@ -54,18 +55,23 @@ struct spool_batch {
 	uint32_t segment;      /* number of the segment it belongs to, from 1 */
 	bool first_of_segment; /* data begins with the segment's header */
 	bool last_of_segment;
-	nanoseconds last_tick;    /* of the ticks inside */
-	uint64_t sequence;        /* counts up by one a batch */
-	struct spool_batch *next; /* for whoever owns it */
+	nanoseconds first_tick, last_tick; /* of the ticks inside */
+	uint64_t sequence;                 /* counts up by one a batch */
+	struct spool_batch *next;          /* for whoever owns it */
 };
 
 struct spool;
 
+/* options NULL: the defaults. */
 enum status spool_open(struct spool **spool, const struct spool_about *about,
 		       const struct spool_options *options, const struct names *names) MUST_CHECK;
 void spool_close(struct spool *s);
 
-/* One tick, all its thread-samples (sorted as the caller likes). ST_NO_MEMORY. */
+/*
+ * One tick, all its thread-samples (sorted as the caller likes; a thread counts once). Ticks come
+ * in the order of their times. ST_NO_MEMORY: what was not sealed is lost, and the log goes on with
+ * a new segment.
+ */
 enum status spool_tick(struct spool *s, const struct tick *tick, const struct sample *samples,
 		       size_t count) MUST_CHECK;
 void spool_event(struct spool *s, enum spool_event event, nanoseconds at, const char *text);

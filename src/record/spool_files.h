@@ -50,7 +50,14 @@ struct spool_cut {
 /* In the writer's thread. Freed by the caller, anywhere. */
 enum status spool_files_cut(struct spool_files *files, struct spool_cut *cut) MUST_CHECK;
 void spool_cut_free(struct spool_cut *cut);
+/*
+ * The same of a kept directory: its segments, oldest first. ST_SPOOL_EMPTY, ST_SYSTEM (errno
+ * kept).
+ */
+enum status spool_cut_open(struct spool_cut *cut, const char *dir) MUST_CHECK;
 
+/* How big segments should be so that the limit is kept well: for struct spool_options. */
+uint64_t spool_files_segment_bytes(const struct spool_files *files);
 uint64_t spool_files_bytes(const struct spool_files *files);         /* on disk now */
 nanoseconds spool_files_first_tick(const struct spool_files *files); /* oldest kept; 0: none */
 const char *spool_files_place(const struct spool_files *files);
