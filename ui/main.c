@@ -1,0 +1,281 @@
+/*
+ * main: from the command line to what it asks for, and the exit status.
+ *
+ * 0: done, also when the target ended or a signal said to stop; 1: it could not be done, with a sentence and a cure; 2: wrong usage.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pytop.h"
+#include "ui/batch.h"
+#include "ui/child.h"
+#include "ui/dump.h"
+#include "ui/loop.h"
+#include "ui/options.h"
+#include "ui/output.h"
+#include "ui/picker.h"
+#include "ui/report.h"
+
+#define EXIT_USAGE 2
+#define START_WAIT_S 1.0
+
+static volatile int stop_asked;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop_asked = 1;
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct sigaction before;
+		sigaction(numbers[i], NULL, &before);
+		if (before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Under sudo what is written belongs to the caller. */
+static void find_owner(uid_t *uid, gid_t *gid)
+{
+	const char *sudo_uid = getenv("SUDO_UID"), *sudo_gid = getenv("SUDO_GID");
+
+	*uid = (uid_t)-1;
+	*gid = (gid_t)-1;
+	if (geteuid() != 0 || !sudo_uid || !sudo_gid)
+		return;
+	*uid = (uid_t)strtoul(sudo_uid, NULL, 10);
+	*gid = (gid_t)strtoul(sudo_gid, NULL, 10);
+}
+
+static bool has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+/* Without a screen: printed, or only sampled for a file. */
+static bool is_quiet(const struct options *o)
+{
+	return !o->batch && o->duration_s > 0 && o->output && !has_terminal();
+}
+
+static bool wants_screen(const struct options *o)
+{
+	return !o->batch && !o->dump && !is_quiet(o);
+}
+
+static void fill_attach(const struct options *o, struct pytop_options *a)
+{
+	*a = (struct pytop_options){
+		.rate_hz = o->rate_hz,
+		.jitter_percent = o->jitter_percent,
+		.half_life_s = o->half_life_s,
+		.threads = o->thread_count ? o->threads : NULL,
+		.thread_count = o->thread_count,
+		.main_thread_only = o->main_thread_only,
+		.blocking = o->blocking,
+		.no_spool = o->no_spool,
+		.spool_dir = o->spool_dir,
+		.spool_limit = o->spool_limit,
+		.refresh_s = o->interval_s,
+		.start_wait_s = o->command ? -1 : START_WAIT_S,
+		.spawned = o->command != NULL,
+	};
+	find_owner(&a->owner_uid, &a->owner_gid);
+}
+
+static int fail(enum status status, struct status_args *args)
+{
+	report_error(status, args);
+	return status == ST_USAGE ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* -o: what was seen is written, however the run ended. */
+static int write_output(struct pytop *p, const struct options *o)
+{
+	struct export_options options = { .kind = o->mode,
+					  .whole = o->whole,
+					  .with_arguments = o->with_arguments };
+	struct pytop_export_state state;
+
+	if (!o->output)
+		return EXIT_SUCCESS;
+	enum status status = pytop_export(p, o->format, o->output, &options);
+	if (status != ST_OK) {
+		struct status_args args = { .what = o->output };
+		return fail(status, &args);
+	}
+	pytop_export_wait(p);
+	pytop_export_state(p, &state);
+	report_export(&state);
+	return state.status == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static enum status run_batch(struct pytop *p, const struct options *o)
+{
+	struct batch_options options = {
+		.mode = o->mode,
+		.sort = o->sort,
+		.filter = o->filter,
+		.json = o->json,
+		.hide_idle = o->hide_idle,
+		.ascii = output_is_ascii(),
+		.quiet = is_quiet(o),
+		.interval_s = o->interval_s,
+		.duration_s = o->duration_s,
+		.iterations = o->iterations,
+		.limit = o->limit,
+	};
+
+	return batch_run(p, &options, &stop_asked);
+}
+
+static enum status run_screen(struct pytop *p, const struct options *o, pid_t *switch_to)
+{
+	struct ui_options options = {
+		.mode = o->mode,
+		.sort = o->sort,
+		.filter = o->filter,
+		.hide_idle = o->hide_idle,
+		.by_line = o->by_line,
+		.refresh_s = o->interval_s,
+		.half_life_s = o->open_dir ? 0 : o->half_life_s,
+		.duration_s = o->duration_s,
+		.with_arguments = o->with_arguments,
+	};
+	struct loop_result result;
+
+	find_owner(&options.owner_uid, &options.owner_gid);
+	enum status status = loop_run(p, &options, &result);
+	if (status != ST_OK)
+		return status;
+	if (result.last_rows)
+		fputs(result.last_rows, stdout);
+	for (size_t i = 0; i < result.file_count; i++)
+		printf("wrote %s\n", result.files[i]);
+	if (result.kept_log[0])
+		printf("the log is kept: pytop --open %s\n", result.kept_log);
+	if (result.end == LOOP_SWITCH)
+		*switch_to = result.switch_to;
+	loop_result_free(&result);
+	return output_flush();
+}
+
+/* Everything after the process (or the log) is open. */
+static int run(struct pytop *p, const struct options *o, pid_t *switch_to)
+{
+	const struct pytop_snapshot *s;
+	enum status status = ST_OK;
+
+	if (o->dump)
+		status = dump_run(p, o->json, output_is_ascii());
+	if (!o->dump && !o->open_dir)
+		status = pytop_start(p);
+	if (status == ST_OK && !o->dump)
+		status = wants_screen(o) ? run_screen(p, o, switch_to) : run_batch(p, o);
+	int kept = errno;
+	if (status != ST_OK) {
+		struct status_args args = { .pid = o->pid,
+					    .what = status == ST_CANNOT_WRITE ? "standard output"
+						    : o->spool_dir            ? o->spool_dir
+								   : "the log's directory",
+					    .errnum = kept };
+		return fail(status, &args);
+	}
+	if (o->dump)
+		return EXIT_SUCCESS;
+	int code = write_output(p, o);
+	pytop_stop(p);
+	if (pytop_snapshot(p, &s) == ST_OK)
+		report_end(&s->header);
+	return code;
+}
+
+static int run_target(struct options *o, pid_t *switch_to)
+{
+	struct pytop_options attach;
+	struct status_args args = { .what = "" };
+	struct pytop *p = NULL;
+	struct child child = { 0 };
+	enum status status = ST_OK;
+
+	fill_attach(o, &attach);
+	if (o->command) {
+		status = child_start(&child, o->command, wants_screen(o), &args);
+		o->pid = child.pid;
+	}
+	if (status == ST_OK)
+		status = o->open_dir ? pytop_open_spool(&p, o->open_dir, &attach, &args)
+				     : pytop_open(&p, o->pid, &attach, &args);
+	int code;
+	if (status == ST_OK) {
+		pytop_set_rows_by_line(p, o->by_line);
+		code = run(p, o, switch_to);
+	} else {
+		if (status == ST_COMMAND_NOT_PYTHON)
+			args.what = o->command[0];
+		code = fail(status, &args);
+	}
+	pytop_close(p);
+	child_end(&child);
+	return code;
+}
+
+static int choose_target(struct options *o)
+{
+	struct status_args args = { .self = NULL };
+	enum status status = picker_run(&o->pid);
+
+	if (status == ST_CANCELLED)
+		exit(EXIT_SUCCESS);
+	return status == ST_OK ? EXIT_SUCCESS : fail(status, &args);
+}
+
+int main(int argc, char *argv[])
+{
+	struct options o;
+	char message[1024];
+
+	setlocale(LC_CTYPE, "");
+	enum status status = options_parse(&o, argc, argv, message, sizeof(message));
+	if (status != ST_OK) {
+		struct status_args args = { .what = message };
+		return fail(status, &args);
+	}
+	if (o.action == ACTION_HELP || o.action == ACTION_VERSION) {
+		if (o.action == ACTION_HELP)
+			options_print_help(stdout);
+		else
+			puts("pytop " PACKAGE_VERSION);
+		return output_flush() == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	catch_signals();
+	if (wants_screen(&o) && !has_terminal())
+		return fail(ST_NO_TERMINAL, NULL);
+	int code = EXIT_SUCCESS;
+	if (!o.pid && !o.command && !o.open_dir)
+		code = choose_target(&o);
+	while (code == EXIT_SUCCESS) {
+		pid_t switch_to = 0;
+		code = run_target(&o, &switch_to);
+		if (!switch_to)
+			break;
+		o.pid = switch_to;
+		o.command = NULL;
+	}
+	return code;
+}
