@@ -84,7 +84,7 @@ static void take_differences(struct headline *h, const struct pace_report *r, ui
 			     nanoseconds now)
 {
 	nanoseconds passed = now - h->at;
-	if (passed < SECOND && h->ticks > 0)
+	if (passed < (h->ticks > 0 ? SECOND : SECOND / 2))
 		return;
 	double cpu = self_cpu_seconds();
 	uint64_t ticks = r->ticks - h->ticks, missed = r->missed - h->missed;

@@ -92,6 +92,17 @@ static bool just_woken(const struct thread_watch *watch, const struct py_thread 
 	       watch->schedule.switches - watch->wait_switches <= 1;
 }
 
+/* Made ready by a wake-up, and not on a CPU since: it has used none. */
+static bool only_ready(struct thread_watch *watch, struct task *task, nanoseconds now)
+{
+	if (!watch->slept || watch->state != STATE_RUNNING)
+		return false;
+	if (watch->schedule_at != now)
+		read_schedule(watch, task, now);
+	watch->slept = watch->schedule.switches == watch->slept_switches;
+	return watch->slept;
+}
+
 static enum thread_state decide(const struct thread_watch *watch, const struct py_thread *thread,
 				const struct py_interp *interp, const struct py_layout *layout)
 {
@@ -137,6 +148,10 @@ void watch_state(struct thread_watch *watch, struct task *task, const struct py_
 			read_schedule(watch, task, now);
 		watch->wait_switches = watch->schedule.switches;
 	}
+	if (is_blocked(watch->activity.doing) && watch->has_schedule) {
+		watch->slept = true;
+		watch->slept_switches = watch->schedule.switches;
+	}
 	watch->state = state;
 }
 
@@ -148,7 +163,7 @@ nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds
 	if (!watch->has_schedule || (now - watch->schedule_at >= SCHEDULE_AGE))
 		read_schedule(watch, task, now);
 	nanoseconds cpu = 0;
-	if (runs && watch->has_schedule) {
+	if (runs && !only_ready(watch, task, now) && watch->has_schedule) {
 		cpu = watch->account + kernel_tick;
 		if (cpu > w)
 			cpu = w;

@@ -27,6 +27,9 @@ struct thread_watch {
 	remote_addr wait_code;
 	int64_t wait_instruction;
 	uint64_t wait_switches;
+	/* woken from a sleep, but not on a CPU since: how often it had been scheduled in when it was last seen asleep */
+	uint64_t slept_switches;
+	bool slept;
 	/* the account */
 	nanoseconds
 		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */
