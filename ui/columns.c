@@ -3,7 +3,8 @@
  * columns_functions.c, columns_threads.c and columns_processes.c.
  *
  * Invariant: a layout never takes more than the width it was made for, a cell is exactly as wide
- * as its place, and which columns a width has depends on nothing but the width and the sort column.
+ * as its place, and which columns a width has depends on nothing but the width and the sort
+ * column.
  *
  * Called by table, by the views, and by batch.
  */

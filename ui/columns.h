@@ -32,16 +32,15 @@ struct column {
 	const char *help; /* half a sentence */
 	unsigned width;   /* columns; of a flexible one the least */
 	unsigned most;    /* 0: width is fixed; else what a flexible one grows to */
-	unsigned
-		from; /* shown on lines at least that wide (the sort column: always, if it can be) */
-	bool left;    /* aligned to the left, ascending by nature: a text */
-	bool cut_start; /* what does not fit loses its beginning */
+	unsigned from;    /* shown on lines at least that wide; the sort column on all */
+	bool left;        /* aligned to the left, ascending by nature: a text */
+	bool cut_start;   /* what does not fit loses its beginning */
 	enum column_hue hue;
 	enum column_hue (*hue_of)(const void *row); /* NULL: hue */
 	/* Safe to print, in at most width columns unless it is a text. */
 	void (*print)(char *out, size_t size, const void *row,
 		      const struct columns_context *context);
-	/* < 0, 0, > 0 in ascending order; numbers as precise as shown: what looks equal does not swap. */
+	/* < 0, 0, > 0, ascending; numbers as precise as shown, so what looks equal does not swap. */
 	int (*compare)(const void *a, const void *b, enum kind mode);
 };
 

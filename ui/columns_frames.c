@@ -14,7 +14,8 @@
 static void print_function(char *out, size_t size, const void *row,
 			   const struct columns_context *context)
 {
-	format_name(out, size, ((const struct pytop_frame *)row)->function, context->ascii);
+	out[0] = ' ';
+	format_name(out + 1, size - 1, ((const struct pytop_frame *)row)->function, context->ascii);
 }
 
 static void print_file(char *out, size_t size, const void *row,
@@ -31,7 +32,7 @@ static enum column_hue hue_of_function(const void *row)
 }
 
 static const struct column columns[] = {
-	{ "function", "FUNCTION", "the leaf first", 6, 64, 0, true, false, HUE_NAME,
+	{ "function", " FUNCTION", "the leaf first", 6, 64, 0, true, false, HUE_NAME,
 	  hue_of_function, print_function, NULL },
 	{ "file", "FILE:LINE", "the line that executes", 14, 1000, 30, true, true, HUE_PLACE, NULL,
 	  print_file, NULL },

@@ -150,7 +150,7 @@ static const struct column columns[] = {
 	  NULL, print_wait, compare_wait },
 	{ "wall", "%WALL", "time at the leaf, whatever the thread did", 6, 0, 86, false, false,
 	  HUE_PLAIN, NULL, print_wall, compare_wall },
-	{ "total", "TOTAL%", "the mode's time, anywhere on the stack", 6, 0, 70, false, false,
+	{ "total", "TOTAL%", "the mode's time, anywhere on the stack", 7, 0, 70, false, false,
 	  HUE_PLAIN, NULL, print_total, compare_total },
 	{ "self-s", "SELF", "the mode's time at the leaf since start or reset", 6, 0, 96, false,
 	  false, HUE_PLAIN, NULL, print_self_s, compare_self_s },

@@ -180,7 +180,7 @@ static void hide_idle(struct ui *ui)
 	view_fill(ui);
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------- */
+/* ---- moving --------------------------------------------------------------------------------- */
 
 static bool move(struct ui *ui, enum action action)
 {
@@ -220,7 +220,7 @@ static bool move(struct ui *ui, enum action action)
 	}
 }
 
-/* ---- search and filter ---------------------------------------------------------------------------------- */
+/* ---- search and filter ---------------------------------------------------------------------- */
 
 static void search_on(struct ui *ui, int direction)
 {
@@ -266,7 +266,7 @@ void commands_prompt(struct ui *ui, int key)
 		search_on(ui, 1);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------ */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static void export_as(struct ui *ui, const char *format)
 {

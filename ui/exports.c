@@ -1,8 +1,8 @@
 /*
  * exports: writing a profile while one looks on.
  *
- * Invariant: nothing here waits: the library writes in a thread of its own, and is asked how far it
- * is whenever the screen wakes up.
+ * Invariant: nothing here waits: the library writes in a thread of its own, and is asked how far
+ * it is whenever the screen wakes up.
  *
  * Called by commands to begin and cancel, by loop to look and draw.
  */
@@ -74,7 +74,7 @@ static const char *elsewhere(const char *path)
 	return "\tthe current directory cannot be written";
 }
 
-/* Since when, by the clock on the wall: what the log has more is left out only when that is said. */
+/* Since when, by the clock on the wall: what is left out of the log must be said. */
 static void say_since(const struct ui *ui, const struct export_result *result, char *out,
 		      size_t size)
 {
@@ -101,14 +101,16 @@ static void say_success(struct ui *ui, const struct pytop_export_state *state)
 		path += strlen(home);
 		tilde = "~";
 	}
+	if (strncmp(path, "./", 2) == 0)
+		path += 2;
 	format_name(name, sizeof(name), path, ui->context.ascii);
 	text_bytes(bytes, sizeof(bytes), result->bytes);
 	text_seconds(length, sizeof(length), (double)(result->to - result->from) / NS_PER_S);
 	text_grouped(samples, sizeof(samples), result->samples);
 	if (ui->picture)
 		say_since(ui, result, since, sizeof(since));
-	notice_keep(&ui->notice, "wrote %s%s\t(%sB, last %s, %s samples)%s%s\t%s", tilde, name,
-		    bytes, length, samples, elsewhere(result->path), since,
+	notice_keep(&ui->notice, "wrote %s%s\t%sB\tlast %s\t%s samples%s%s\t%s", tilde, name, bytes,
+		    length, samples, elsewhere(result->path), since,
 		    state->format ? state->format->opens_in : "");
 }
 

@@ -1,5 +1,6 @@
 /*
- * exports: writing a profile while one looks on: the keys g f c and W, the progress, and what is said after.
+ * exports: writing a profile while one looks on: the keys g f c and W, the progress, and what is
+ * said after.
  */
 #ifndef PYTOP_UI_EXPORTS_H
 #define PYTOP_UI_EXPORTS_H

@@ -1,5 +1,6 @@
 /*
- * footer: the keys of a place, in the last line; which stay when it is narrow, the table of keys says.
+ * footer: the keys of a place, in the last line; which stay when it is narrow, the table of keys
+ * says.
  *
  * Called by loop and picker.
  */

@@ -26,8 +26,8 @@ void format_setting_seconds(char *out, size_t size, double seconds);
 void format_us(char *out, size_t size, double microseconds);
 
 /*
- * A bar of exactly width columns, filled by share (0..1): eighth blocks, or '#' and '-' when ascii.
- * *filled (may be NULL) gets how many columns are not empty.
+ * A bar of exactly width columns, filled by share (0..1): eighth blocks, or '#' and '-' when
+ * ascii. *filled (may be NULL) gets how many columns are not empty.
  */
 void format_bar(char *out, size_t size, unsigned width, double share, bool ascii, unsigned *filled);
 

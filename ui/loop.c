@@ -1,8 +1,8 @@
 /*
  * loop: the live screen: wait for a key, a signal or a picture; do what it asks; draw.
  *
- * Invariant: a picture is taken only here, and every table is filled anew before anything of the old
- * one could be looked at; the screen is drawn only when something changed.
+ * Invariant: a picture is taken only here, and every table is filled anew before anything of the
+ * old one could be looked at; the screen is drawn only when something changed.
  *
  * Called by main.
  */
@@ -36,7 +36,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ---- drawing -------------------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static void draw_detail(struct ui *ui, int y)
 {
@@ -65,7 +65,7 @@ static bool draw_word(const struct ui *ui, int y)
 	return true;
 }
 
-/* Lines below the table: what is selected, what is said, which keys there are; fewer on a low screen. */
+/* Below the table: what is selected, what is said, which keys there are; less on a low screen. */
 static void draw(struct ui *ui)
 {
 	int height = screen_height(), top = summary_height(height);
@@ -86,7 +86,7 @@ static void draw(struct ui *ui)
 	screen_end();
 }
 
-/* ---- pictures ------------------------------------------------------------------------------------------- */
+/* ---- pictures ------------------------------------------------------------------------------- */
 
 /* True: there is a new one. */
 static bool take_picture(struct ui *ui)
@@ -118,7 +118,7 @@ static bool has_samples(const struct ui *ui)
 	return ui->picture && (ui->picture->header.ticks || ui->picture->header.target);
 }
 
-/* ---- the loop ------------------------------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------------------- */
 
 static void handle_keys(struct ui *ui)
 {
@@ -197,7 +197,7 @@ static void run(struct ui *ui)
 	}
 }
 
-/* ---- what stays ----------------------------------------------------------------------------------------- */
+/* ---- what stays ----------------------------------------------------------------------------- */
 
 /* The last rows as text, for the scrollback; NULL when nothing was seen. */
 static char *last_rows(struct ui *ui)

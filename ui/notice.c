@@ -1,8 +1,8 @@
 /*
  * notice: one line that tells what has just happened.
  *
- * Invariant: a passing notice never outlives its time, a lasting one goes only when another comes or
- * the user sends it away: where a file was written must be readable after a look elsewhere.
+ * Invariant: a passing notice never outlives its time, a lasting one goes only when another comes
+ * or the user sends it away: where a file was written must be readable after a look elsewhere.
  *
  * Called by commands, exports and picker; drawn by whoever owns the last lines.
  */

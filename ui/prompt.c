@@ -1,7 +1,8 @@
 /*
  * prompt: one line the user types.
  *
- * Invariant: text is valid UTF-8, ends with a zero and holds only characters that are safe to print.
+ * Invariant: text is valid UTF-8, ends with a zero and holds only characters that are safe to
+ * print.
  *
  * Called by loop and picker while something is asked.
  */

@@ -1,9 +1,9 @@
 /*
  * screen: the terminal, by curses.
  *
- * Invariant: between screen_open() and screen_close() the terminal is curses', and no way out leaves
- * it so: signals do nothing but write their number into a pipe, and what they ask for (leave, stop,
- * go on, another size) is done in screen_wait(), in the one thread that draws.
+ * Invariant: between screen_open() and screen_close() the terminal is curses', and no way out
+ * leaves it so: signals do nothing but write their number into a pipe, and what they ask for
+ * (leave, stop, go on, another size) is done in screen_wait(), in the one thread that draws.
  *
  * Called by loop and picker for events, by everything that draws.
  */
@@ -43,7 +43,7 @@ static struct {
 	struct sigaction before[CAUGHT_COUNT];
 } screen = { .pipe = { -1, -1 } };
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* ---- signals -------------------------------------------------------------------------------- */
 
 static void on_signal(int number)
 {
@@ -162,7 +162,7 @@ int screen_key(void)
 	return (int)key;
 }
 
-/* ---- taking and giving back --------------------------------------------------------------------- */
+/* ---- taking and giving back ----------------------------------------------------------------- */
 
 static bool moves_its_cursor(void)
 {
@@ -243,7 +243,7 @@ void screen_close(void)
 	screen.pipe[0] = screen.pipe[1] = -1;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 int screen_width(void)
 {

@@ -1,6 +1,6 @@
 /*
- * screen: the terminal: taking it, giving it back whatever happens, drawing text safely, and waiting
- * for keys, signals and pictures at one place. Used by one thread; open once at a time.
+ * screen: the terminal: taking it, giving it back whatever happens, drawing text safely, and
+ * waiting for keys, signals and pictures at one place. Used by one thread; open once at a time.
  */
 #ifndef PYTOP_UI_SCREEN_H
 #define PYTOP_UI_SCREEN_H

@@ -1,8 +1,9 @@
 /*
  * summary: the lines over the table.
  *
- * Invariant: nothing in it moves while numbers change: bars and the half to the right of them begin
- * at places that depend on the screen's size alone, numbers have fixed widths, scales only grow.
+ * Invariant: nothing in it moves while numbers change: bars and the half to the right of them
+ * begin at places that depend on the screen's size alone, numbers have fixed widths, scales only
+ * grow.
  *
  * Called by loop, once a picture.
  */
@@ -22,13 +23,15 @@
 #define LABEL_WIDTH 5
 #define VALUE_WIDTH 5
 #define SCALE_WIDTH 8
+#define ELSE_WIDTH 10
+#define TIGHT 56 /* the half to the right says less in words */
 
 int summary_height(int screen_height)
 {
 	return screen_height >= 16 ? 4 : screen_height >= 8 ? 2 : 1;
 }
 
-/* ---- who it is ------------------------------------------------------------------------------------ */
+/* ---- who it is ------------------------------------------------------------------------------ */
 
 static void add_fate(struct segments *s, const struct pytop_header *h)
 {
@@ -59,7 +62,7 @@ static void add_identity(struct segments *s, const struct pytop_header *h, bool 
 		     h->free_threaded ? " free-threaded" : "");
 	segments_add(s, 7, THEME_QUIET, "up %s", uptime);
 	if (h->rss_bytes)
-		segments_add(s, 8, THEME_QUIET, "RSS %4s", rss);
+		segments_add(s, 8, THEME_QUIET, "%4s", rss);
 	if (h->execs)
 		segments_add(s, 6, THEME_GIL, "exec %" PRIu32 "x", h->execs);
 }
@@ -99,7 +102,7 @@ static void draw_title(const struct ui *ui, const struct pytop_header *h)
 	segments_draw(&s, 0, 1, screen_width() - 1);
 }
 
-/* ---- who burns, holds, waits ----------------------------------------------------------------------- */
+/* ---- who burns, holds, waits ---------------------------------------------------------------- */
 
 /* The scale, doubled until value fits; it never shrinks. */
 static double grown(double *scale, double value)
@@ -179,7 +182,7 @@ static void take_meters(struct ui *ui, const struct pytop_header *h, struct mete
 	format_percent(meters[2].value, sizeof(meters[2].value), waiters);
 }
 
-/* ---- the half to the right ---------------------------------------------------------------------------- */
+/* ---- the half to the right ------------------------------------------------------------------ */
 
 static const struct slot {
 	const char *label;
@@ -213,27 +216,39 @@ static void draw_threads(const struct pytop_header *h, int y, int x, int width)
 		segments_add(&s, slots[i].rank, count ? slots[i].role : THEME_QUIET,
 			     "%" PRIu32 " %s", count, slots[i].label);
 	}
-	segments_fit(&s, width - 10);
+	segments_fit(&s, width);
 	for (unsigned i = 1; i < s.count; i++)
 		seen += (uint32_t)strtoul(s.list[i].text, NULL, 10);
-	if (seen < h->thread_count)
-		segments_add(&s, 8, THEME_QUIET, "%" PRIu32 " else", h->thread_count - seen);
+	if (seen == h->thread_count) {
+		segments_draw(&s, y, x, x + width);
+		return;
+	}
+	seen = 0;
+	segments_fit(&s, width - ELSE_WIDTH);
+	for (unsigned i = 1; i < s.count; i++)
+		seen += (uint32_t)strtoul(s.list[i].text, NULL, 10);
+	segments_add(&s, 8, THEME_QUIET, "%" PRIu32 " else", h->thread_count - seen);
 	segments_fit(&s, width);
 	segments_draw(&s, y, x, x + width);
 }
 
-static void add_pace(struct segments *s, const struct pytop_header *h)
+static void add_pace(struct segments *s, const struct pytop_header *h, bool tight)
 {
 	char asked[16], kept[16], missed[16], torn[16], cost[16];
 	bool behind = h->rate_asked_hz > 0 && h->rate_real_hz < h->rate_asked_hz * 0.95;
+	enum theme_role role = behind ? THEME_WAIT : THEME_PLAIN;
 
 	format_rate(asked, sizeof(asked), h->rate_asked_hz);
 	format_rate_number(kept, sizeof(kept), h->rate_real_hz);
 	format_share(missed, sizeof(missed), h->missed_percent);
 	format_share(torn, sizeof(torn), h->torn_percent);
 	format_us(cost, sizeof(cost), h->tick_mean_us);
-	segments_add(s, 3, THEME_PLAIN, "asked %s", asked);
-	segments_add(s, 0, behind ? THEME_WAIT : THEME_PLAIN, "kept %4s", kept);
+	if (tight) {
+		segments_add(s, 0, role, "%4s/%s", kept, asked);
+	} else {
+		segments_add(s, 3, THEME_PLAIN, "asked %s", asked);
+		segments_add(s, 0, role, "kept %4s", kept);
+	}
 	segments_add(s, 1, h->missed_percent >= 1 ? THEME_WAIT : THEME_PLAIN, "missed %5s", missed);
 	segments_add(s, 2, h->torn_percent >= 5 ? THEME_WAIT : THEME_PLAIN, "torn %5s", torn);
 	segments_add(s, 4, THEME_PLAIN, "%s/tick", cost);
@@ -257,7 +272,7 @@ static void add_log(struct segments *s, const struct pytop_header *h, bool live)
 	text_bytes(bytes, sizeof(bytes), h->log_bytes);
 	format_clock(since, sizeof(since), h->log_from_wall, (int64_t)time(NULL));
 	if (h->log == PYTOP_LOG_STOPPED)
-		segments_add(s, 1, THEME_ALERT, " LOG STOPPED at %s ", bytes);
+		segments_add(s, 1, THEME_ALERT, " LOG STOPPED ");
 	else
 		segments_add(s, 3, THEME_PLAIN, "log %s since %s", bytes, since);
 	if (h->log_lost_ticks)
@@ -285,11 +300,11 @@ static void add_rest(struct segments *s, const struct pytop_snapshot *picture)
 		segments_add(s, 7, THEME_QUIET, "%zu interpreters", picture->interpreter_count);
 }
 
-/* ---- the three sizes ------------------------------------------------------------------------------------- */
+/* ---- the three sizes ------------------------------------------------------------------------ */
 
 static void draw_four(struct ui *ui, const struct pytop_header *h)
 {
-	int width = screen_width(), half = width >= 110 ? 48 : width >= 76 ? 30 : width;
+	int width = screen_width(), half = width >= 110 ? 46 : width >= 76 ? 26 : width;
 	int x = half + 2, room = width - x - 1;
 	struct segments pace = { .count = 0 }, rest = { .count = 0 };
 	struct meter meters[3];
@@ -302,7 +317,7 @@ static void draw_four(struct ui *ui, const struct pytop_header *h)
 	if (room < 20)
 		return;
 	draw_threads(h, 1, x, room);
-	add_pace(&pace, h);
+	add_pace(&pace, h, room < TIGHT);
 	segments_fit(&pace, room);
 	segments_draw(&pace, 2, x, x + room);
 	add_rest(&rest, ui->picture);
@@ -316,6 +331,7 @@ static void draw_one(struct ui *ui, const struct pytop_header *h, int y, bool na
 	struct segments s = { .count = 0 };
 	struct meter meters[3];
 	char name[128];
+	unsigned honest;
 
 	take_meters(ui, h, meters);
 	if (named) {
@@ -324,17 +340,18 @@ static void draw_one(struct ui *ui, const struct pytop_header *h, int y, bool na
 	}
 	segments_add(&s, 1, THEME_CPU, "CPU %4s", meters[0].value);
 	segments_add(&s, 2, meters[1].role, "GIL %4s", meters[1].value);
-	segments_add(&s, 3, meters[2].role, "wait %3s", meters[2].value);
+	segments_add(&s, 5, meters[2].role, "wait %3s", meters[2].value);
 	if (named)
 		segments_add(&s, 6, THEME_STRONG, "%s", name);
 	if (h->busy_child)
-		segments_add(&s, 4, THEME_ALERT, " child %" PRIdMAX ": b ",
+		segments_add(&s, 3, THEME_ALERT, " child %" PRIdMAX ": b ",
 			     (intmax_t)h->busy_child);
 	if (h->log == PYTOP_LOG_STOPPED)
-		segments_add(&s, 5, THEME_ALERT, " LOG STOPPED ");
-	add_pace(&s, h);
-	for (unsigned i = s.count; i-- > 0 && strncmp(s.list[i].text, "wait", 4);)
-		s.list[i].rank += 6;
+		segments_add(&s, 4, THEME_ALERT, " LOG STOPPED ");
+	honest = s.count;
+	add_pace(&s, h, true);
+	for (unsigned i = honest; i < s.count; i++)
+		s.list[i].rank += 7;
 	segments_fit(&s, screen_width() - 2);
 	segments_draw(&s, y, 1, screen_width() - 1);
 }

@@ -1,5 +1,6 @@
 /*
- * summary: the lines over the table: who it is, who burns, who holds, who waits, and how honest all that is.
+ * summary: the lines over the table: who it is, who burns, who holds, who waits, and how honest
+ * all that is.
  */
 #ifndef PYTOP_UI_SUMMARY_H
 #define PYTOP_UI_SUMMARY_H

@@ -57,7 +57,7 @@ static enum theme_role role_of_cell(const struct columns_place *place, const str
 
 	if (!column->left && is_zero(cell))
 		return THEME_QUIET;
-	return column == sort && role == THEME_PLAIN ? THEME_STRONG : role;
+	return column == sort ? (enum theme_role)(role | THEME_BOLD) : role;
 }
 
 static void draw_row(const struct table *t, const struct columns_layout *layout,

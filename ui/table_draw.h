@@ -7,9 +7,9 @@
 #include "ui/table.h"
 
 /*
- * Titles in the first of height lines, rows in the others, from the left edge to the right; scrolls
- * so that the selected row is seen. Returns the number of lines for rows. nothing is said when there
- * are none.
+ * Titles in the first of height lines, rows in the others, from the left edge to the right;
+ * scrolls so that the selected row is seen. Returns the number of lines for rows. nothing is said
+ * when there are none.
  */
 int table_draw(struct table *t, const struct columns_context *context, int y, int height,
 	       const char *nothing);

@@ -86,5 +86,7 @@ void theme_init(void)
 
 unsigned theme_attributes(enum theme_role role)
 {
-	return attributes[role];
+	unsigned bold = role & THEME_BOLD ? A_BOLD : 0;
+
+	return attributes[role & ~THEME_BOLD] | bold;
 }

@@ -20,7 +20,8 @@ enum theme_role {
 	THEME_SELECTED,
 	THEME_KEY, /* keys in the footer */
 	THEME_ALERT,
-	THEME_COUNT
+	THEME_COUNT,
+	THEME_BOLD = 0x100, /* with any of them */
 };
 
 /* After curses was started: colours unless NO_COLOR is set or the terminal has none. */

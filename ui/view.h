@@ -1,6 +1,6 @@
 /*
- * view: what the user looks at: a view is a const struct of functions, and struct ui is all that views
- * and commands share. The views form a stack: help lies over what was looked at before.
+ * view: what the user looks at: a view is a const struct of functions, and struct ui is all that
+ * views and commands share. The views form a stack: help lies over what was looked at before.
  */
 #ifndef PYTOP_UI_VIEW_H
 #define PYTOP_UI_VIEW_H

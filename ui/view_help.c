@@ -1,8 +1,8 @@
 /*
  * view_help: what the keys do and what the numbers mean, made from the tables that make them so.
  *
- * Invariant: the lines are produced by one walk over the tables, so their number and their text can
- * not disagree.
+ * Invariant: the lines are produced by one walk over the tables, so their number and their text
+ * can not disagree.
  *
  * Called through view_help by loop and commands.
  */

@@ -1,6 +1,6 @@
 /*
- * view_sort: choose the column to sort by, of the table that lies below. A table like the others: its
- * rows are columns.
+ * view_sort: choose the column to sort by, of the table that lies below. A table like the others:
+ * its rows are columns.
  *
  * Called through view_sort by loop and commands.
  */
