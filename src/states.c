@@ -82,25 +82,22 @@ static void leaf(const struct py_thread *thread, remote_addr *code, int64_t *ins
 	}
 }
 
-static bool just_woken(const struct thread_watch *watch, const struct py_thread *thread)
+/* After the look: does it still stand where it slept? */
+static void note_sleep(struct thread_watch *watch, const struct py_thread *thread)
 {
 	remote_addr code;
 	int64_t instruction;
-	leaf(thread, &code, &instruction);
-	return watch->state == STATE_GIL_WAIT && watch->has_schedule && code == watch->wait_code &&
-	       instruction == watch->wait_instruction &&
-	       watch->schedule.switches - watch->wait_switches <= 1;
-}
 
-/* Made ready by a wake-up, and not on a CPU since: it has used none. */
-static bool only_ready(struct thread_watch *watch, struct task *task, nanoseconds now)
-{
-	if (!watch->slept || watch->state != STATE_RUNNING)
-		return false;
-	if (watch->schedule_at != now)
-		read_schedule(watch, task, now);
-	watch->slept = watch->schedule.switches == watch->slept_switches;
-	return watch->slept;
+	leaf(thread, &code, &instruction);
+	if (is_blocked(watch->activity.doing)) {
+		watch->slept = watch->has_schedule;
+		watch->slept_code = code;
+		watch->slept_instruction = instruction;
+		watch->slept_switches = watch->schedule.switches;
+	} else if (thread->holds_gil || code != watch->slept_code ||
+		   instruction != watch->slept_instruction) {
+		watch->slept = false;
+	}
 }
 
 static enum thread_state decide(const struct thread_watch *watch, const struct py_thread *thread,
@@ -116,7 +113,9 @@ static enum thread_state decide(const struct thread_watch *watch, const struct p
 		return STATE_GIL_WAIT;
 	if (thread->attach == 2)
 		return STATE_SUSPENDED;
-	if (a->doing == TASK_RUNNING && just_woken(watch, thread))
+	/* just woken: not the holder, at the same place, scheduled in at most once since */
+	if (a->doing == TASK_RUNNING && watch->state == STATE_GIL_WAIT && watch->slept &&
+	    watch->schedule.switches - watch->slept_switches <= 1)
 		return STATE_GIL_WAIT;
 	return state_of_activity(a->doing);
 }
@@ -132,39 +131,38 @@ void watch_state(struct thread_watch *watch, struct task *task, const struct py_
 {
 	if (thread->asleep)
 		return;
-	if (thread->holds_gil) {
+	if (thread->holds_gil)
 		watch->activity = (struct task_activity){ TASK_RUNNING, -1, 0 };
-	} else {
-		if (!watch->activity_is_new)
-			task_activity(task, &watch->activity);
-		if (watch->state == STATE_GIL_WAIT && watch->activity.doing == TASK_RUNNING)
-			read_schedule(watch, task, now);
-	}
+	else if (!watch->activity_is_new)
+		task_activity(task, &watch->activity);
 	watch->activity_is_new = false;
-	enum thread_state state = decide(watch, thread, interp, layout);
-	if (state == STATE_GIL_WAIT && watch->activity.doing != TASK_RUNNING) {
-		leaf(thread, &watch->wait_code, &watch->wait_instruction);
-		if (watch->state != STATE_GIL_WAIT || watch->schedule_at != now)
-			read_schedule(watch, task, now);
-		watch->wait_switches = watch->schedule.switches;
-	}
-	if (is_blocked(watch->activity.doing) && watch->has_schedule) {
-		watch->slept = true;
-		watch->slept_switches = watch->schedule.switches;
-	}
-	watch->state = state;
+	note_sleep(watch, thread);
+	if (watch->slept && watch->schedule_at != now)
+		read_schedule(watch, task, now);
+	watch->state = decide(watch, thread, interp, layout);
+}
+
+/*
+ * How much a thread-sample may draw beyond what the kernel has told: one kernel tick, since that is how late it tells;
+ * nothing for a thread that was woken and has not left the call it slept in: most are on their way to the GIL. (One that was
+ * not even scheduled in since draws nothing at all.)
+ */
+static nanoseconds advance(const struct thread_watch *watch, nanoseconds kernel_tick)
+{
+	return watch->slept ? 0 : kernel_tick;
 }
 
 nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds w,
 		      nanoseconds kernel_tick, nanoseconds now)
 {
-	bool runs = watch->state == STATE_GIL || watch->state == STATE_RUNNING;
+	bool only_ready = watch->slept && watch->schedule.switches == watch->slept_switches;
+	bool runs = (watch->state == STATE_GIL || watch->state == STATE_RUNNING) && !only_ready;
 
-	if (!watch->has_schedule || (now - watch->schedule_at >= SCHEDULE_AGE))
+	if (!watch->has_schedule || now - watch->schedule_at >= SCHEDULE_AGE)
 		read_schedule(watch, task, now);
 	nanoseconds cpu = 0;
-	if (runs && !only_ready(watch, task, now) && watch->has_schedule) {
-		cpu = watch->account + kernel_tick;
+	if (runs && watch->has_schedule) {
+		cpu = watch->account + advance(watch, kernel_tick);
 		if (cpu > w)
 			cpu = w;
 		if (cpu < 0)

@@ -23,13 +23,14 @@ struct thread_watch {
 	/* asleep rule: switches as read before the last look; whether the stack was read during this sleep */
 	uint64_t base_switches;
 	bool settled;
-	/* the just-woken rule: where it waited and how often it had been scheduled in then */
-	remote_addr wait_code;
-	int64_t wait_instruction;
-	uint64_t wait_switches;
-	/* woken from a sleep, but not on a CPU since: how often it had been scheduled in when it was last seen asleep */
-	uint64_t slept_switches;
+	/*
+	 * The sleep it was last seen in: where it stood and how often it had been scheduled in. slept: it stands there
+	 * still, and holds no GIL since: it sleeps, or was woken and is on its way out of the call.
+	 */
 	bool slept;
+	remote_addr slept_code;
+	int64_t slept_instruction;
+	uint64_t slept_switches;
 	/* the account */
 	nanoseconds
 		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */

@@ -164,12 +164,11 @@ enum status batch_run(struct pytop *p, const struct batch_options *o, const vola
 	snprintf(table.filter, sizeof(table.filter), "%s", o->filter ? o->filter : "");
 	for (unsigned long done = 0; status == ST_OK;) {
 		double due = began + o->interval_s * (double)(done + 1);
-		uint64_t number = s->number;
 		if (o->duration_s > 0 && (o->quiet || due > began + o->duration_s))
 			due = began + o->duration_s;
 		if (s->header.target == PYTOP_LIVE)
 			wait_until(p, due, stop);
-		status = next_snapshot(p, number, &s, stop);
+		status = next_snapshot(p, s->number, &s, stop);
 		if (status == ST_OK && !o->quiet)
 			status = print(s, &table, o);
 		done++;
