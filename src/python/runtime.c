@@ -3,9 +3,8 @@
  *
  * Every mapped file that may hold an interpreter is a candidate: the exe, then what is named libpython*,
  * then any file that defines _PyRuntime; last, by content, what is stripped of all names. A candidate counts
- * only when its list of interpreters leads to a thread state that names its interpreter, so that of two copies
- * (an exe and a library) the living one is taken, and garbage never. What is there but not alive yet
- * is ST_STARTING; the caller comes back.
+ * only when proof.c finds a living interpreter there, so that of two copies (an exe and a library) the living one
+ * is taken, and garbage never. What is there but not alive yet is ST_STARTING; the caller comes back.
  *
  * Called once a target by the sampler, and a little of it by the picker. tids: by the reader of old versions.
  */
@@ -19,11 +18,9 @@
 #include "base/bytes.h"
 #include "python/layouts.h"
 #include "python/offsets.h"
+#include "python/proof.h"
 #include "python/scan.h"
 #include "target/image.h"
-
-#define INTERPS_TRIED 64
-#define HEAD_TRIES 3 /* a list in motion settles at once */
 
 /* One search through a process. */
 struct search {
@@ -58,56 +55,6 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-/* The interpreter's first thread state names it as its own: ST_OK; ST_STARTING: it has none. */
-static enum status check_interp(const struct py_runtime *r, struct memory *memory,
-				remote_addr interp)
-{
-	uint64_t tstate, owner;
-
-	if (!memory_read_u64(memory, interp + r->layout.interp.threads_head, &tstate))
-		return ST_BAD_DATA;
-	if (!tstate)
-		return ST_STARTING;
-	if (!memory_read_u64(memory, tstate + r->layout.tstate.interp, &owner) || owner != interp)
-		return ST_BAD_DATA;
-	return ST_OK;
-}
-
-/* The newest interpreter comes first and may still be in the making: one that lives is enough. */
-static enum status check_list(const struct py_runtime *r, struct memory *memory)
-{
-	enum status status = ST_STARTING;
-	uint64_t interp;
-
-	if (!memory_read_u64(memory, r->interp_head, &interp))
-		return ST_BAD_DATA;
-	for (int i = 0; interp && i < INTERPS_TRIED; i++) {
-		status = check_interp(r, memory, interp);
-		if (status == ST_OK)
-			return ST_OK;
-		if (!memory_read_u64(memory, interp + r->layout.interp.next, &interp))
-			return ST_BAD_DATA;
-	}
-	return status;
-}
-
-/*
- * ST_BAD_DATA is final only when it stays: then the build keeps its things elsewhere. A process that has
- * ended or may not be read is told apart by reading the root again.
- */
-static enum status check_alive(const struct search *s)
-{
-	enum status status = ST_BAD_DATA;
-	uint8_t root[8];
-
-	for (int i = 0; i < HEAD_TRIES && status == ST_BAD_DATA; i++)
-		status = check_list(&s->runtime, s->memory);
-	if (status != ST_BAD_DATA)
-		return status;
-	status = memory_read(s->memory, s->runtime.interp_head, root, sizeof(root));
-	return status == ST_OK ? ST_UNSUPPORTED_BUILD : status;
 }
 
 /* PY_VERSION_HEX, which from 3.11 on stands in the image as the constant Py_Version. */
@@ -186,7 +133,7 @@ static enum status try_address(struct search *s, const struct image *image, remo
 	if (status != ST_OK)
 		return status;
 	s->runtime.interp_head = address + s->runtime.layout.runtime.interpreters_head;
-	return check_alive(s);
+	return proof_find(&s->runtime, s->memory);
 }
 
 /* 2.7 to 3.6 have no _PyRuntime, only functions that reach static variables. */
