@@ -271,7 +271,7 @@ static enum status take_block(struct replay *r, const struct spool_block *block)
 	if (st != ST_OK)
 		return st;
 	if (block->kind == SPOOL_THREADS)
-		return replay_rows_threads(&r->rows, layout, block, payload);
+		return replay_threads_block(&r->rows.threads, layout, block, payload);
 	if (block->kind == SPOOL_EVENT)
 		return take_events(r, block, payload);
 	if (block->kind != SPOOL_TICKS)
@@ -330,7 +330,7 @@ enum status replay_next(struct replay *r, const struct tick **tick, const struct
 			r->segments[r->segment_at].damaged = true;
 			r->info.damaged++;
 		}
-		r->info.threads_left_out = r->rows.left_out;
+		r->info.threads_left_out = r->rows.threads.left_out;
 		end_segment(r);
 		r->segment_at++;
 	}

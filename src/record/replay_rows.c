@@ -16,23 +16,11 @@
 #include "base/alloc.h"
 
 #define TICK_COLUMN(c) (&r->columns[SPOOL_TICKS_##c - SPOOL_TICKS_HEAD])
-#define THREAD_COLUMN(c) (&columns[SPOOL_THREADS_##c - SPOOL_THREADS_ID])
 #define ROW_COLUMN(c) (&run->columns[SPOOL_ROWS_##c - SPOOL_ROWS_STEP])
 #define US 1000
 #define TIME_US_MAX (INT64_C(1) << 52)   /* 142 years */
 #define WEIGHT_US_MAX (INT64_C(1) << 33) /* 2.4 hours: four intervals at the slowest rate */
 #define RSS_MAX (UINT64_C(1) << 56)
-#define SYSCALL_NONE (-1)
-
-struct replay_thread {
-	uint32_t log_id;
-	thread_id id;    /* 0: no room in names: never seen */
-	bool defined;    /* in this segment */
-	bool seen;       /* its open row says so */
-	uint32_t place;  /* in samples + 1; 0: not seen */
-	uint32_t number; /* of its stack in the segment */
-	struct sample open;
-};
 
 struct replay_run {
 	uint32_t thread; /* its place in threads */
@@ -45,17 +33,15 @@ void replay_rows_open(struct replay_rows *r, struct names *names,
 		      const struct replay_define *define)
 {
 	memset(r, 0, sizeof(*r));
-	r->names = names;
 	r->define = define;
-	r->seed = index_seed();
+	replay_threads_open(&r->threads, names, define);
 	buffer_init(&r->ticks, SPOOL_BLOCK_MAX);
 	buffer_init(&r->rows, SPOOL_BLOCK_MAX);
 }
 
 void replay_rows_close(struct replay_rows *r)
 {
-	free(r->threads);
-	index_clear(&r->by_id);
+	replay_threads_close(&r->threads);
 	free(r->samples);
 	free(r->sample_thread);
 	free(r->runs);
@@ -64,114 +50,12 @@ void replay_rows_close(struct replay_rows *r)
 	buffer_free(&r->rows);
 }
 
-/* The thread is not seen: its next row says everything. */
-static void close_row(struct replay_thread *t)
-{
-	t->seen = false;
-	t->number = 0;
-	t->open = (struct sample){ .thread = t->id, .syscall = SYSCALL_NONE };
-}
-
 void replay_rows_clear(struct replay_rows *r)
 {
-	for (size_t i = 0; i < r->thread_count; i++) {
-		close_row(&r->threads[i]);
-		r->threads[i].defined = false;
-		r->threads[i].place = 0;
-	}
+	replay_threads_clear(&r->threads);
 	r->sample_count = r->run_count = 0;
 	r->tick_count = r->tick_at = 0;
 	memset(&r->tick, 0, sizeof(r->tick));
-}
-
-/* ---- threads */
-
-static struct replay_thread *find_thread(const struct replay_rows *r, uint32_t log_id)
-{
-	uint32_t hash = index_hash(log_id, 0, r->seed), found;
-
-	for (size_t at = index_start(&r->by_id, hash); (found = index_id(&r->by_id, at));
-	     at = index_next(&r->by_id, at)) {
-		if (index_is(&r->by_id, at, hash) && r->threads[found - 1].log_id == log_id)
-			return &r->threads[found - 1];
-	}
-	return NULL;
-}
-
-static enum status add_thread(struct replay_rows *r, uint32_t log_id, const struct name_thread *is,
-			      struct replay_thread **thread)
-{
-	void *items = r->threads;
-	struct replay_thread *t;
-	enum status st = alloc_grow(&items, &r->thread_capacity, r->thread_count + 1,
-				    NAMES_THREADS_MAX, sizeof(*r->threads));
-
-	r->threads = items;
-	if (st != ST_OK)
-		return st;
-	t = &r->threads[r->thread_count];
-	*t = (struct replay_thread){ .log_id = log_id };
-	st = names_thread(r->names, is, &t->id);
-	if (st == ST_TOO_BIG) {
-		r->left_out++;
-		st = ST_OK;
-	}
-	if (st == ST_OK)
-		st = index_add(&r->by_id, index_hash(log_id, 0, r->seed),
-			       (uint32_t)r->thread_count + 1);
-	if (st != ST_OK)
-		return st;
-	close_row(t);
-	r->thread_count++;
-	*thread = t;
-	return ST_OK;
-}
-
-static enum status take_thread(struct replay_rows *r, struct cursor *columns)
-{
-	uint64_t log_id = cursor_varint(THREAD_COLUMN(ID));
-	int64_t tid = cursor_svarint(THREAD_COLUMN(TID));
-	uint64_t name = cursor_varint(THREAD_COLUMN(NAME));
-	struct name_thread is = {
-		.tid = (pid_t)tid,
-		.interpreter = cursor_svarint(THREAD_COLUMN(INTERPRETER)),
-	};
-	int64_t born = cursor_svarint(THREAD_COLUMN(BORN));
-	int64_t died = cursor_svarint(THREAD_COLUMN(DIED));
-	struct replay_thread *thread;
-	enum status st = ST_OK;
-
-	is.main = cursor_varint(THREAD_COLUMN(FLAGS)) & 1;
-	if (columns[0].overrun || !log_id || log_id > UINT32_MAX || tid < 0 || tid > INT32_MAX ||
-	    born < 0 || born > TIME_US_MAX || died < 0 || died > TIME_US_MAX ||
-	    (name && !replay_id(&r->define->strings, name, &is.name)))
-		return ST_BAD_DATA;
-	is.born = born * US;
-	is.died = died * US;
-	thread = find_thread(r, (uint32_t)log_id);
-	if (!thread)
-		st = add_thread(r, (uint32_t)log_id, &is, &thread);
-	if (st != ST_OK)
-		return st == ST_TOO_BIG ? ST_BAD_DATA : st;
-	thread->defined = true;
-	names_thread_renamed(r->names, thread->id, is.name);
-	names_thread_died(r->names, thread->id, is.died);
-	return ST_OK;
-}
-
-enum status replay_rows_threads(struct replay_rows *r, const struct block_layout *layout,
-				const struct spool_block *block, struct bytes payload)
-{
-	struct cursor c = cursor_over(payload), columns[BLOCK_COLUMNS_MAX];
-	uint32_t sizes[BLOCK_COLUMNS_MAX];
-	enum status st = ST_OK;
-
-	if (!block_sizes(&c, layout, SPOOL_THREADS, sizes) ||
-	    !block_split(&c, layout, SPOOL_THREADS, sizes, columns))
-		return ST_BAD_DATA;
-	for (uint32_t i = 0; i < block->rows && st == ST_OK; i++)
-		st = take_thread(r, columns);
-	return st;
 }
 
 /* ---- blocks */
@@ -240,7 +124,7 @@ static enum status take_entry(struct replay_rows *r, const struct block_layout *
 {
 	uint64_t log_id = cursor_varint(c), rows = cursor_varint(c);
 	struct replay_thread *thread =
-		log_id <= UINT32_MAX ? find_thread(r, (uint32_t)log_id) : NULL;
+		log_id <= UINT32_MAX ? replay_threads_find(&r->threads, (uint32_t)log_id) : NULL;
 	struct cursor columns[BLOCK_COLUMNS_MAX];
 	uint32_t sizes[BLOCK_COLUMNS_MAX];
 	struct replay_run *run;
@@ -254,7 +138,7 @@ static enum status take_entry(struct replay_rows *r, const struct block_layout *
 	if (st != ST_OK)
 		return st;
 	run = &r->runs[r->run_count];
-	*run = (struct replay_run){ .thread = (uint32_t)(thread - r->threads),
+	*run = (struct replay_run){ .thread = (uint32_t)(thread - r->threads.row),
 				    .left = (uint32_t)rows };
 	memcpy(run->columns, columns, sizeof(run->columns));
 	r->due[r->run_count] = 0;
@@ -311,7 +195,7 @@ static enum status appear(struct replay_rows *r, struct replay_thread *t)
 	r->sample_thread = threads;
 	if (st != ST_OK)
 		return st;
-	r->sample_thread[r->sample_count++] = (uint32_t)(t - r->threads);
+	r->sample_thread[r->sample_count++] = (uint32_t)(t - r->threads.row);
 	t->place = (uint32_t)r->sample_count;
 	return ST_OK;
 }
@@ -322,7 +206,7 @@ static void vanish(struct replay_rows *r, struct replay_thread *t)
 
 	r->samples[place] = r->samples[last];
 	r->sample_thread[place] = r->sample_thread[last];
-	r->threads[r->sample_thread[place]].place = (uint32_t)place + 1;
+	r->threads.row[r->sample_thread[place]].place = (uint32_t)place + 1;
 	t->place = 0;
 }
 
@@ -377,7 +261,7 @@ static bool take_state(struct replay_run *run, struct replay_thread *t)
 static enum status take_row(struct replay_rows *r, size_t i)
 {
 	struct replay_run *run = &r->runs[i];
-	struct replay_thread *t = &r->threads[run->thread];
+	struct replay_thread *t = &r->threads.row[run->thread];
 	enum status st = ST_OK;
 
 	if (!take_values(r, run, t) || (run->changed & SPOOL_STEP_STATE && !take_state(run, t)))
@@ -389,7 +273,7 @@ static enum status take_row(struct replay_rows *r, size_t i)
 	if (st != ST_OK)
 		return st;
 	if (!t->seen)
-		close_row(t);
+		replay_threads_close_row(t);
 	if (t->place)
 		r->samples[t->place - 1] = t->open;
 	if (--run->left)
@@ -419,7 +303,8 @@ static bool take_interpreters(struct replay_rows *r)
 		struct tick_interpreter *in = &r->tick.interpreters[i];
 		uint64_t v = cursor_varint(c), holder = v >> 3;
 		const struct replay_thread *thread =
-			holder <= UINT32_MAX ? find_thread(r, (uint32_t)holder) : NULL;
+			holder <= UINT32_MAX ? replay_threads_find(&r->threads, (uint32_t)holder)
+					     : NULL;
 
 		in->holder = thread ? thread->id : 0;
 		in->locked = v & SPOOL_GIL_LOCKED;

@@ -11,26 +11,19 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "record/block.h"
-#include "record/index.h"
 #include "record/names.h"
 #include "record/replay_define.h"
+#include "record/replay_threads.h"
 #include "record/sample.h"
 
 #define REPLAY_ROW_COLUMNS (SPOOL_ROWS_SYSCALL - SPOOL_ROWS_STEP + 1)
 #define REPLAY_TICK_COLUMNS (SPOOL_TICKS_INTERPRETERS - SPOOL_TICKS_HEAD + 1)
 
-struct replay_thread;
 struct replay_run;
 
 struct replay_rows {
-	struct names *names;
 	const struct replay_define *define;
-	/* threads of the log */
-	struct replay_thread *threads;
-	size_t thread_count, thread_capacity;
-	struct index by_id;
-	uint64_t seed;
-	uint64_t left_out; /* threads that found no room in names */
+	struct replay_threads threads;
 	/* thread-samples of the tick, and of which thread each is */
 	struct sample *samples;
 	uint32_t *sample_thread;
@@ -51,11 +44,10 @@ void replay_rows_close(struct replay_rows *r);
 /* A new segment: no thread is defined, none is seen, nothing is left to play. */
 void replay_rows_clear(struct replay_rows *r);
 
-/* Take a block of THREADS. ST_BAD_DATA, ST_NO_MEMORY; so below. */
-enum status replay_rows_threads(struct replay_rows *r, const struct block_layout *layout,
-				const struct spool_block *block, struct bytes payload) MUST_CHECK;
-
-/* Take TICKS (copied), then the ROWS of the same ticks; then they can be played. */
+/*
+ * Take TICKS (copied), then the ROWS of the same ticks; then they can be played. ST_BAD_DATA,
+ * ST_NO_MEMORY; so below.
+ */
 enum status replay_rows_ticks(struct replay_rows *r, const struct block_layout *layout,
 			      const struct spool_block *block, struct bytes payload) MUST_CHECK;
 enum status replay_rows_rows(struct replay_rows *r, const struct block_layout *layout,
