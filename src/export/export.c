@@ -118,6 +118,22 @@ static void plain_name(char *out, size_t size, const char *name)
 		snprintf(out, size, "python");
 }
 
+/* Tried, not asked: for root access() says yes where nothing can be made. */
+static bool can_write(const char *folder)
+{
+	char path[4096];
+	int n = snprintf(path, sizeof(path), "%s/.pytop-%ld.part", folder, (long)getpid());
+	int fd = -1;
+
+	if (n > 0 && (size_t)n < sizeof(path))
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
+	close(fd);
+	unlink(path);
+	return true;
+}
+
 /* A folder that can be written: "" for the current one. */
 static const char *find_folder(void)
 {
@@ -125,8 +141,7 @@ static const char *find_folder(void)
 	const char *const folders[] = { ".", getenv("HOME"), tmpdir && *tmpdir ? tmpdir : "/tmp" };
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (folders[i] && *folders[i] &&
-		    !faccessat(AT_FDCWD, folders[i], W_OK | X_OK, AT_EACCESS))
+		if (folders[i] && *folders[i] && can_write(folders[i]))
 			return i ? folders[i] : "";
 	return NULL;
 }

@@ -66,8 +66,9 @@ enum status export_write(const struct export_format *format, struct replay *repl
 			 void *context) MUST_CHECK;
 
 /*
- * A name for a file pytop names itself: NAME-PID-YYYYMMDD-HHMMSS + suffix, in the current directory,
- * else HOME, else TMPDIR (elsewhere set then); never one that is there. ST_NOWHERE_TO_WRITE.
+ * A name for a file pytop names itself: NAME-PID-YYYYMMDD-HHMMSS + suffix, in the current
+ * directory, else HOME, else TMPDIR (elsewhere set then); never one that is there.
+ * ST_NOWHERE_TO_WRITE.
  */
 enum status export_path(char *path, size_t size, const struct export_format *format,
 			const char *name, pid_t pid, int64_t wall_seconds,

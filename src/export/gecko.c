@@ -295,7 +295,7 @@ static void write_meta(struct gecko *g, struct json *j)
 	struct gecko_meta meta = {
 		.info = g->info,
 		.zero = g->first,
-		.end = g->last,
+		.end = g->last + g->rows.interval,
 		.interval = g->rows.interval,
 		.gap = g->gap,
 		.ticks = g->rows.ticks,

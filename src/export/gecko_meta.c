@@ -122,7 +122,7 @@ static void entry_count(struct json *j, const char *label, uint64_t value)
 static void write_rate(const struct gecko_meta *m, struct json *j)
 {
 	double seconds = (double)(m->end - m->zero - m->gap) / 1e9;
-	double kept = seconds > 0 && m->ticks > 1 ? (double)(m->ticks - 1) / seconds : 0;
+	double kept = seconds > 0 && m->ticks > 1 ? (double)m->ticks / seconds : 0;
 	char rate[96];
 
 	if (m->info->about.rate_hz > 0)

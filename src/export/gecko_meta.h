@@ -9,7 +9,8 @@
 
 struct gecko_meta {
 	const struct replay_info *info;
-	nanoseconds zero, end; /* CLOCK_MONOTONIC of the first and last tick */
+	nanoseconds zero; /* CLOCK_MONOTONIC of the first tick */
+	nanoseconds end;  /* an interval after the last one, which has its width too */
 	nanoseconds interval;
 	nanoseconds gap;
 	uint64_t ticks, samples, missed, torn;

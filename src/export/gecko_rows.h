@@ -18,21 +18,23 @@ enum gecko_column {
 	GECKO_COLUMN_COUNT
 };
 
-/* One thread of the file. Times are us since the file's time 0. */
+/*
+ * One thread of the file. Times are us since the file's time 0. gaps counts rows without a stack,
+ * which stand for no thread-sample; last has the replay's ids, and thread 0 when there is nothing
+ * to compare with.
+ */
 struct gecko_thread {
-	uint64_t rows, samples, gaps,
-		markers; /* gaps: rows without a stack that stand for no sample */
+	uint64_t rows, samples, gaps, markers;
 	uint64_t cpu_ns, cpu_told_us;
 	uint32_t streams[GECKO_COLUMN_COUNT];
 	uint64_t tick;      /* number of the last tick it was in */
 	int64_t seen, told; /* time of that tick, of the last row */
-	struct sample
-		last; /* of the last tick, with the replay's ids; thread 0: none to compare with */
-	stack_id stack; /* what that is in the file */
-	bool weighted;  /* a row has a weight above 1 */
+	struct sample last; /* of that tick */
+	stack_id stack;     /* what its stack is in the file */
+	bool weighted;      /* a row has a weight above 1 */
 	struct {
 		uint64_t count; /* thread-samples that wait to be one row */
-		int64_t start;  /* of the first, or of the run when none waits */
+		int64_t start;  /* of the first of them */
 	} idle;
 	uint32_t marks; /* open markers */
 	int64_t mark_start[GECKO_MARK_COUNT];
