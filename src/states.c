@@ -6,7 +6,8 @@
  * GIL: while it is not the holder, stands at the same instruction and was scheduled in at most once since, it still waits.
  *
  * CPU: the kernel's run time moves in jumps (one kernel tick), so differences are no verdict on one thread-sample. They go
- * into an account, and thread-samples in a running state draw from it, at most their weight and at most one kernel tick in advance.
+ * into an account, and thread-samples in a running state draw from it, at most their weight. The holder of the GIL may draw
+ * one kernel tick in advance, since the kernel tells that late; others wait until it has told.
  */
 #include "states.h"
 
@@ -113,9 +114,13 @@ static enum thread_state decide(const struct thread_watch *watch, const struct p
 		return STATE_GIL_WAIT;
 	if (thread->attach == 2)
 		return STATE_SUSPENDED;
-	/* just woken: not the holder, at the same place, scheduled in at most once since */
-	if (a->doing == TASK_RUNNING && watch->state == STATE_GIL_WAIT && watch->slept &&
-	    watch->schedule.switches - watch->slept_switches <= 1)
+	/* woken, but not on a CPU since: it is where it was */
+	uint64_t since = watch->schedule.switches - watch->slept_switches;
+	if (a->doing == TASK_RUNNING && watch->slept && since == 0)
+		return watch->state;
+	/* a waiter just woken has not got the GIL yet: at the same place, scheduled in at most once since */
+	if (a->doing == TASK_RUNNING && watch->slept && watch->state == STATE_GIL_WAIT &&
+	    since == 1)
 		return STATE_GIL_WAIT;
 	return state_of_activity(a->doing);
 }
@@ -142,27 +147,17 @@ void watch_state(struct thread_watch *watch, struct task *task, const struct py_
 	watch->state = decide(watch, thread, interp, layout);
 }
 
-/*
- * How much a thread-sample may draw beyond what the kernel has told: one kernel tick, since that is how late it tells;
- * nothing for a thread that was woken and has not left the call it slept in: most are on their way to the GIL. (One that was
- * not even scheduled in since draws nothing at all.)
- */
-static nanoseconds advance(const struct thread_watch *watch, nanoseconds kernel_tick)
-{
-	return watch->slept ? 0 : kernel_tick;
-}
-
 nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds w,
 		      nanoseconds kernel_tick, nanoseconds now)
 {
-	bool only_ready = watch->slept && watch->schedule.switches == watch->slept_switches;
-	bool runs = (watch->state == STATE_GIL || watch->state == STATE_RUNNING) && !only_ready;
+	bool runs = watch->state == STATE_GIL || watch->state == STATE_RUNNING;
 
 	if (!watch->has_schedule || now - watch->schedule_at >= SCHEDULE_AGE)
 		read_schedule(watch, task, now);
 	nanoseconds cpu = 0;
 	if (runs && watch->has_schedule) {
-		cpu = watch->account + advance(watch, kernel_tick);
+		/* in advance for the holder only: who runs without the GIL may be ready rather than on a CPU */
+		cpu = watch->account + (watch->state == STATE_GIL ? kernel_tick : 0);
 		if (cpu > w)
 			cpu = w;
 		if (cpu < 0)
