@@ -66,23 +66,22 @@ static size_t leaver(const struct column_set *set, const bool *kept, const struc
 	return left > 1 ? found : set->count;
 }
 
-/* Share out what is left over among the flexible places, as far as each wants to grow. */
+/* Share out what is left over: to the narrowest flexible place first, as far as it wants to grow. */
 static void grow(struct columns_layout *layout, unsigned spare)
 {
-	while (spare) {
-		unsigned given = 0;
+	for (; spare; spare--) {
+		struct columns_place *narrowest = NULL;
 
-		for (size_t i = 0; i < layout->count && spare; i++) {
+		for (size_t i = 0; i < layout->count; i++) {
 			struct columns_place *place = &layout->places[i];
 
-			if (place->width < place->column->most) {
-				place->width++;
-				spare--;
-				given++;
-			}
+			if (place->width < place->column->most &&
+			    (!narrowest || place->width < narrowest->width))
+				narrowest = place;
 		}
-		if (!given)
+		if (!narrowest)
 			return;
+		narrowest->width++;
 	}
 }
 

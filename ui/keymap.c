@@ -14,6 +14,7 @@
 #define CODE(key) (KEYMAP_SPECIAL | (key))
 #define CONTROL(letter) ((letter)&0x1f)
 #define ESCAPE 27
+#define GAP 2 /* blanks between two of the footer */
 
 #define PICTURES (PLACE_FUNCTIONS | PLACE_THREADS | PLACE_STACK)
 #define TABLES (PLACE_FUNCTIONS | PLACE_THREADS)
@@ -115,7 +116,7 @@ enum action keymap_find(int key, enum place place)
 
 static size_t footer_width(const struct keymap_binding *binding)
 {
-	return strlen(binding->caption) + strlen(binding->footer) + 2;
+	return strlen(binding->caption) + strlen(binding->footer) + GAP;
 }
 
 size_t keymap_footer(const struct keymap_binding *chosen[], size_t max, enum place place,
@@ -128,7 +129,7 @@ size_t keymap_footer(const struct keymap_binding *chosen[], size_t max, enum pla
 			chosen[count++] = &keymap[i];
 			used += footer_width(&keymap[i]);
 		}
-	while (count && used > width + 1) {
+	while (count && used > width + GAP) {
 		size_t last = 0;
 
 		for (size_t i = 1; i < count; i++)
