@@ -203,49 +203,63 @@ static enum status relist(struct interps *interps, struct batch *follow, struct 
 	return ST_OK;
 }
 
-/* The GIL of an interpreter that has none inside itself. */
-static void take_foreign_gil(struct interps *interps, size_t i, struct memory *memory)
+static void read_gil(struct interps *interps, size_t i, struct memory *memory)
 {
 	const struct py_layout *l = &interps->runtime->layout;
 	remote_addr address = interps->nodes[i].gil_address;
 	uint8_t raw[GIL_SIZE_MAX];
 
-	for (size_t k = interps->count; k-- > 0 && address;) {
-		if (address == interps->nodes[k].address + l->interp.gil) {
-			interps->pubs[i].gil = interps->pubs[k].gil;
-			return;
-		}
-	}
 	if (address && memory_read(memory, address, raw, l->gil.size) != ST_OK)
 		address = 0;
 	gil_parse(&interps->pubs[i].gil, l, address, (struct bytes){ raw, l->gil.size });
 }
 
+/* The GIL of an interpreter that has none inside itself: mostly that of the oldest. */
+static void share_gil(struct interps *interps, size_t i, struct memory *memory)
+{
+	uint32_t own = interps->runtime->layout.interp.gil;
+
+	for (size_t k = interps->count; k-- > 0;) {
+		if (interps->nodes[i].gil_address == interps->nodes[k].address + own &&
+		    interps->nodes[k].gil_address == interps->nodes[i].gil_address) {
+			interps->pubs[i].gil = interps->pubs[k].gil;
+			return;
+		}
+	}
+	read_gil(interps, i, memory);
+}
+
+/* 3.12+: each interpreter points to its GIL. fresh: the interpreters were not read with the tick's batch. */
+static void take_gil(struct interps *interps, size_t i, struct memory *memory, uint32_t look,
+		     bool fresh)
+{
+	const struct py_layout *l = &interps->runtime->layout;
+	struct interp_node *node = &interps->nodes[i];
+	remote_addr known = node->gil_address;
+
+	if ((!known || (look + i) % GIL_EVERY == 0) &&
+	    !memory_read_u64(memory, node->address + l->interp.ceval_gil, &node->gil_address))
+		node->gil_address = 0;
+	if (fresh || node->gil_address != known)
+		read_gil(interps, i, memory);
+	else if (node->gil_address != node->address + l->interp.gil)
+		share_gil(interps, i, memory);
+}
+
 static void take_gils(struct interps *interps, const struct batch *batch, struct memory *memory,
-		      uint32_t look)
+		      uint32_t look, bool fresh)
 {
 	const struct py_layout *l = &interps->runtime->layout;
 	const uint8_t *raw = parts_find(&interps->root_parts, batch, interps->root_piece,
 					l->runtime.gil, l->gil.size);
+	remote_addr address = interps->runtime->address + l->runtime.gil;
 
 	for (size_t i = 0; i < interps->count; i++) {
-		struct interp_node *node = &interps->nodes[i];
-
-		if (raw) {
-			gil_parse(&interps->pubs[i].gil, l,
-				  interps->runtime->address + l->runtime.gil,
+		if (raw)
+			gil_parse(&interps->pubs[i].gil, l, address,
 				  (struct bytes){ raw, l->gil.size });
-			continue;
-		}
-		if (l->interp.ceval_gil == LAYOUT_NONE || l->interp.gil == LAYOUT_NONE)
-			continue;
-		if ((!node->gil_address || (look + i) % GIL_EVERY == 0) &&
-		    !memory_read_u64(memory, node->address + l->interp.ceval_gil,
-				     &node->gil_address))
-			node->gil_address = 0;
-		if (node->gil_address != node->address + l->interp.gil ||
-		    interps->pubs[i].gil.address != node->gil_address)
-			take_foreign_gil(interps, i, memory);
+		else if (l->interp.ceval_gil != LAYOUT_NONE && l->interp.gil != LAYOUT_NONE)
+			take_gil(interps, i, memory, look, fresh);
 	}
 }
 
@@ -268,7 +282,7 @@ enum status interps_take(struct interps *interps, const struct batch *batch, str
 		*relisted = true;
 	}
 	interps->finalizing = !head || parts_u64(parts, batch, piece, l->runtime.finalizing) != 0;
-	take_gils(interps, batch, memory, look);
+	take_gils(interps, batch, memory, look, *relisted);
 	for (size_t i = 0; i < interps->count && l->runtime.gc_collecting != LAYOUT_NONE; i++)
 		interps->pubs[i].gc_collecting =
 			parts_u32(parts, batch, piece, l->runtime.gc_collecting) != 0;

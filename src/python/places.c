@@ -158,19 +158,21 @@ static bool next_span(struct places *places, const struct place *place)
 	return true;
 }
 
-void places_settle(struct places *places, uint32_t look)
+void places_settle(struct places *places, uint32_t look, bool only_now)
 {
 	if (look - places->aged >= AGE_EVERY)
 		forget_old(places, look);
-	if (!places->changed)
+	if (!places->changed && !only_now)
 		return;
-	places->changed = false;
+	places->changed = only_now;
 	places->span_count = 0;
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->items[i];
 		struct place_span *last =
 			places->span_count ? &places->spans[places->span_count - 1] : NULL;
 
+		if (only_now && place->seen != look)
+			continue;
 		if (!last || !joins(last, place)) {
 			if (!next_span(places, place))
 				return;

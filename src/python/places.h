@@ -51,7 +51,10 @@ void places_keep_frames(struct places *places, const remote_addr *addresses, con
 /* It could not be read: forget what lies there. */
 void places_drop(struct places *places, remote_addr start, uint64_t size);
 
-/* Forget what was not used lately, and merge neighbours: to be called before the spans are used. */
-void places_settle(struct places *places, uint32_t look);
+/*
+ * Forget what was not used lately, and merge neighbours: to be called before the spans are used. only_now: the spans
+ * are only of what this look used already.
+ */
+void places_settle(struct places *places, uint32_t look, bool only_now);
 
 #endif

@@ -97,6 +97,7 @@ void stack_memo_reset(struct stack_memo *memo)
 	copies_clear(&memo->copies);
 	memo->root = (struct frames_root){ 0 };
 	memo->root_streak = 0;
+	memo->root_frame = 0;
 	memo->leaf_word = 0;
 	memo->settled = false;
 }
@@ -135,7 +136,7 @@ static void note_root(struct stack_reader *reader, struct stack_memo *memo)
 }
 
 /* Which stretches are wanted; no pieces yet. */
-static void gather(struct stack_reader *reader, struct stack_memo *memo)
+static void gather(struct stack_reader *reader, struct stack_memo *memo, bool again)
 {
 	struct copies *copies = &memo->copies;
 	uint32_t look = reader->look;
@@ -150,7 +151,7 @@ static void gather(struct stack_reader *reader, struct stack_memo *memo)
 			stretch->again = 0;
 	}
 	copies->sorted = copies->count;
-	places_settle(&memo->places, look);
+	places_settle(&memo->places, look, again);
 	for (size_t i = 0; i < memo->places.span_count; i++) {
 		const struct place_span *span = &memo->places.spans[i];
 		struct stretch *stretch = copies_add(copies, span->start, span->size);
@@ -173,7 +174,7 @@ void stack_plan(struct stack_reader *reader, struct stack_memo *memo, struct bat
 		return;
 	state->again = BATCH_NO_PIECE;
 	if (whole)
-		gather(reader, memo);
+		gather(reader, memo, batch == &reader->again);
 	for (size_t i = 1; i < copies->count; i++) {
 		struct stretch *stretch = &copies->items[i];
 
@@ -277,6 +278,26 @@ static void note_walk(struct stack_reader *reader, struct stack_memo *memo)
 			   reader->walk.elsewhere_count, reader->shape.size, reader->look);
 }
 
+/*
+ * A chain that ends at another frame than this thread's stacks did is believed when a second reading says so too:
+ * before 3.12 nothing in a frame proves that it is the root, and two copies can be torn in the same way.
+ */
+static bool root_is_believed(struct stack_reader *reader, struct stack_memo *memo)
+{
+	const struct frames_walk *walk = &reader->walk;
+	remote_addr root;
+
+	if (walk->end != FRAMES_ROOT || !walk->depth)
+		return true;
+	root = walk->frames[walk->depth - 1].address;
+	if (root != memo->root_frame && root != memo->root_candidate) {
+		memo->root_candidate = root;
+		return false;
+	}
+	memo->root_frame = root;
+	return true;
+}
+
 /* What this reading says. */
 static enum verdict judge(struct stack_reader *reader, struct stack_memo *memo,
 			  const uint8_t *state, bool *cframe_missing)
@@ -297,6 +318,8 @@ static enum verdict judge(struct stack_reader *reader, struct stack_memo *memo,
 	if (walk->end == FRAMES_MISSING)
 		return VERDICT_MISSING;
 	if (walk->end == FRAMES_BROKEN || walk->moved)
+		return VERDICT_TORN;
+	if (!root_is_believed(reader, memo))
 		return VERDICT_TORN;
 	return walk->depth ? VERDICT_GOOD : VERDICT_NONE;
 }
@@ -348,6 +371,11 @@ static enum status publish(struct stack_reader *reader, struct stack_memo *memo,
 {
 	const struct frames_walk *walk = &reader->walk;
 	uint32_t depth = walk->end <= FRAMES_LIMIT ? walk->depth : 0;
+
+	if (verdict == VERDICT_TORN && walk->end == FRAMES_ROOT && depth &&
+	    walk->frames[depth - 1].address != memo->root_frame)
+		depth = 0;
+
 	void *frames = stack->frames;
 	enum status status = alloc_grow(&frames, &memo->frames_capacity, depth, PY_DEPTH_MAX,
 					sizeof(*stack->frames));
@@ -397,6 +425,7 @@ static enum status settle(struct stack_reader *reader, struct stack_memo *memo,
 	size_t pieces = 0;
 
 	memo->settled = false;
+	memo->root_candidate = 0;
 	memo->chase_left = STACK_CHASE_MAX;
 	reader->walk.end = FRAMES_BROKEN;
 	while (state) {

@@ -38,11 +38,13 @@ struct stack_reader {
 struct stack_memo {
 	struct chunks chunks;
 	struct places places;
-	struct copies copies;    /* of the last reading; [0] is the thread state */
-	struct frames_root root; /* where the chain ended at the last looks */
-	uint32_t root_streak;    /* how many of them in a row */
-	remote_addr leaf_word;   /* the thread state's pointer to its top frame at the last look */
-	bool settled;            /* the last look knew the stack, GOOD or NONE */
+	struct copies copies;       /* of the last reading; [0] is the thread state */
+	struct frames_root root;    /* where the chain ended at the last looks */
+	uint32_t root_streak;       /* how many of them in a row */
+	remote_addr root_frame;     /* the outermost Python frame of the last good stack */
+	remote_addr root_candidate; /* one that a reading of this look showed instead */
+	remote_addr leaf_word; /* the thread state's pointer to its top frame at the last look */
+	bool settled;          /* the last look knew the stack, GOOD or NONE */
 	size_t frames_capacity;
 	uint32_t chase_left;
 };
