@@ -28,8 +28,9 @@
 #include "target/process.h"
 
 #define HELD_MAX ((size_t)1 << 18)
-#define ROUNDS_MAX 16         /* listings until no new thread appears */
-#define PATIENCE_NS 10000000u /* for a thread that does not stop */
+#define ROUNDS_MAX 16               /* listings until no new thread appears */
+#define PATIENCE_NS 10000000u       /* for a thread that waits for a disk */
+#define PATIENCE_MAX_NS 1000000000u /* for one that waits for a CPU */
 
 struct held {
 	pid_t tid;
@@ -195,21 +196,45 @@ static bool check(struct hold *hold, size_t index)
 	return true;
 }
 
-/* Wait for all that have not stopped yet, as long as patience lasts. */
-static void wait_for_all(struct hold *hold)
+/* Are all that have not stopped yet deep in the kernel, where they run no code of the target? */
+static bool all_others_in_kernel(const struct hold *hold)
 {
-	uint64_t give_up = now_ns() + PATIENCE_NS;
+	for (size_t i = 0; i < hold->count; i++) {
+		char name[32];
+		struct process_stat stat;
+
+		snprintf(name, sizeof(name), "%d/stat", (int)hold->items[i].tid);
+		if (!hold->items[i].stopped && read_stat(dirfd(hold->directory), name, &stat) &&
+		    stat.state != 'D')
+			return false;
+	}
+	return true;
+}
+
+/* One look at all that have not stopped yet; true: there is none left. */
+static bool check_all(struct hold *hold)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < hold->count;) {
+		if (!hold->items[i].stopped && !check(hold, i))
+			continue;
+		all &= hold->items[i++].stopped;
+	}
+	return all;
+}
+
+/* Wait for all that have not stopped yet, as long as patience lasts; at the end it lasts longer. */
+static void wait_for_all(struct hold *hold, bool closing)
+{
+	uint64_t begin = now_ns();
 	struct timespec pause = { .tv_nsec = 20000 };
 
-	for (unsigned round = 0;; round++) {
-		bool all = true;
+	for (unsigned round = 0; !check_all(hold); round++) {
+		uint64_t waited = now_ns() - begin;
 
-		for (size_t i = 0; i < hold->count;) {
-			if (!hold->items[i].stopped && !check(hold, i))
-				continue;
-			all &= hold->items[i++].stopped;
-		}
-		if (all || now_ns() > give_up)
+		if (waited > PATIENCE_MAX_NS ||
+		    (waited > PATIENCE_NS && !closing && all_others_in_kernel(hold)))
 			return;
 		if (round < 16)
 			(void)sched_yield();
@@ -255,7 +280,7 @@ enum status hold_stop(struct hold *hold)
 	for (int round = 0; status == ST_OK && fresh && round < ROUNDS_MAX; round++) {
 		status = seize_new(hold, &any, &fresh);
 		if (status == ST_OK)
-			wait_for_all(hold);
+			wait_for_all(hold, false);
 	}
 	if (status == ST_OK && !any)
 		status = ST_ENDED;
@@ -290,7 +315,7 @@ void hold_close(struct hold *hold)
 	if (hold->holding)
 		let_go(hold);
 	if (hold->count > 0) {
-		wait_for_all(hold);
+		wait_for_all(hold, true);
 		release(hold);
 	}
 	closedir(hold->directory);
