@@ -58,10 +58,12 @@ static inline pid_t child_start(void (*run)(int ready, void *context), void *con
 	return pid;
 }
 
+/* Say that it is ready, unless ready is -1, and sleep for good. */
 static inline void child_sleeper(int ready, void *context)
 {
 	(void)context;
-	child_ready(ready);
+	if (ready >= 0)
+		child_ready(ready);
 	for (;;)
 		pause();
 }

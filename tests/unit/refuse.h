@@ -1,6 +1,7 @@
 /*
- * refuse: make the kernel refuse a system call to this process and those it starts, as a container's
- * filter or an old kernel would. There is no way back; each case of a unit test runs alone.
+ * refuse: make the kernel refuse a system call to this process and those it starts, as a
+ * container's filter or an old kernel would. There is no way back; each case of a unit test runs
+ * alone.
  */
 #ifndef PYTOP_TESTS_REFUSE_H
 #define PYTOP_TESTS_REFUSE_H

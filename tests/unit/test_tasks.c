@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "child.h"
+#include "target/process.h"
 #include "target/tasks.h"
 
 static struct bytes text_of(const char *s)
@@ -296,6 +297,77 @@ START_TEST(births_and_deaths)
 }
 END_TEST
 
+/*
+ * In a PID namespace of its own; the number of its first process, as it is outside, is told by
+ * fork.
+ */
+static void start_inside(int ready, void *context)
+{
+	volatile pid_t *outside = context;
+
+	if (unshare(CLONE_NEWPID) != 0) {
+		*outside = -1;
+		child_sleeper(ready, NULL);
+	}
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run_scene(ready, scene);
+	}
+	*outside = pid;
+	child_sleeper(-1, NULL);
+}
+
+START_TEST(numbers_of_another_namespace)
+{
+	volatile pid_t *outside = child_share(sizeof(*outside));
+
+	scene = child_share(sizeof(*scene));
+	pid_t pid = child_start(start_inside, (void *)(uintptr_t)outside);
+
+	while (!*outside)
+		usleep(1000);
+	if (*outside < 0) {
+		printf("skip tasks numbers_of_another_namespace: no right to make one\n");
+		child_end(pid);
+		return;
+	}
+	struct process p;
+	static struct process_info info;
+	struct tasks *tasks;
+
+	ck_assert_int_eq(process_open(&p, *outside), ST_OK);
+	ck_assert_int_eq(process_info(&p, &info), ST_OK);
+	ck_assert(info.other_pid_namespace);
+	ck_assert_int_eq(tasks_open(&tasks, *outside, p.proc_fd), ST_OK);
+	ck_assert_uint_eq(tasks_count(tasks), KINDS + 1);
+	ck_assert_int_eq(task_tid(tasks_find_inside(tasks, 1)), *outside);
+	for (int kind = 0; kind < KINDS; kind++) {
+		char name[16];
+		struct task *task = tasks_find_inside(tasks, scene->tids[kind]);
+
+		ck_assert_ptr_nonnull(task);
+		ck_assert_int_ne(task_tid(task), scene->tids[kind]);
+		ck_assert_ptr_eq(tasks_find(tasks, task_tid(task)), task);
+		snprintf(name, sizeof(name), "player ) %d", kind);
+		ck_assert_str_eq(task_name(task), name);
+	}
+	ck_assert_ptr_null(tasks_find_inside(tasks, *outside));
+	pid_t gone = scene->tids[SLEEPS];
+
+	scene->quit = 1;
+	do {
+		ck_assert_int_eq(tasks_refresh(tasks), ST_OK);
+	} while (tasks_find_inside(tasks, gone));
+	ck_assert_uint_eq(tasks_count(tasks), KINDS);
+	tasks_close(tasks);
+	process_close(&p);
+	kill(*outside, SIGKILL);
+	child_end(pid);
+}
+END_TEST
+
 enum { CROWD = 1200 };
 
 static void *stand(void *context)
@@ -364,4 +436,4 @@ START_TEST(more_threads_than_descriptors)
 END_TEST
 
 UNIT_MAIN("tasks", activity_text, calls, state_corrects, other_texts, what_threads_do, schedules,
-	  births_and_deaths, more_threads_than_descriptors)
+	  births_and_deaths, numbers_of_another_namespace, more_threads_than_descriptors)
