@@ -86,8 +86,10 @@ static int compare_rss(const void *a, const void *b, enum kind mode)
 static void print_uptime(char *out, size_t size, const void *row,
 			 const struct columns_context *context)
 {
+	const struct columns_process *p = row;
+
 	(void)context;
-	text_seconds(out, size, ((const struct columns_process *)row)->uptime_s);
+	format_age(out, size, p->uptime_s > 0 ? (uint64_t)p->uptime_s : 0);
 }
 
 static int compare_uptime(const void *a, const void *b, enum kind mode)
@@ -130,12 +132,17 @@ static int compare_user(const void *a, const void *b, enum kind mode)
 		      ((const struct columns_process *)b)->user);
 }
 
+/* Without the folder of the interpreter: what it runs tells more. */
 static void print_command(char *out, size_t size, const void *row,
 			  const struct columns_context *context)
 {
-	const struct columns_process *p = row;
+	const char *command = ((const struct columns_process *)row)->process.command;
+	const char *start = command, *end = command + strcspn(command, " ");
 
-	format_name(out, size, p->process.command, context->ascii);
+	for (const char *at = command; at + 1 < end; at++)
+		if (*at == '/')
+			start = at + 1;
+	format_name(out, size, start, context->ascii);
 }
 
 static int compare_command(const void *a, const void *b, enum kind mode)
@@ -178,9 +185,7 @@ static const struct column columns[] = {
 
 static uint64_t key(const void *row)
 {
-	const struct columns_process *p = row;
-
-	return (uint64_t)p->process.pid ^ p->process.start_time_ns << 22;
+	return (uint64_t)((const struct columns_process *)row)->process.pid;
 }
 
 static bool match(const void *row, const char *text)

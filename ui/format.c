@@ -96,6 +96,14 @@ void format_setting_seconds(char *out, size_t size, double seconds)
 		decimals(out, size, seconds, tenths % 10 != 0, "s");
 }
 
+void format_age(char *out, size_t size, uint64_t seconds)
+{
+	if (seconds < 60)
+		snprintf(out, size, "%" PRIu64 "s", seconds);
+	else
+		text_seconds(out, size, (double)seconds);
+}
+
 void format_us(char *out, size_t size, double microseconds)
 {
 	if (microseconds < 9.95)

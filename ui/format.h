@@ -22,6 +22,8 @@ void format_rate(char *out, size_t size, double hz);
 void format_rate_number(char *out, size_t size, double hz);
 /* "10s", "2.5s", "1m", "off" for 0: a setting, without decimals it does not have. */
 void format_setting_seconds(char *out, size_t size, double seconds);
+/* "48s", "3d04h": an age, without tenths. */
+void format_age(char *out, size_t size, uint64_t seconds);
 /* "28 us", "1.2 ms" */
 void format_us(char *out, size_t size, double microseconds);
 

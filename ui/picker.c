@@ -29,7 +29,8 @@
 #include "ui/table_draw.h"
 
 #define LIST_MS 1000
-#define FIRST_LIST_MS 300 /* the second list, which knows the CPU shares */
+#define FIRST_LIST_MS 300       /* the second list, which knows the CPU shares */
+#define SAME_START_NS 500000000 /* a pid is not used again so soon */
 #define USERS_MAX 64
 #define USER_NAME_MAX 33
 
@@ -82,12 +83,17 @@ static const char *user_name(struct picker *p, uid_t uid)
 	return user->name;
 }
 
+/* The same process in the list before; a start by the clock on the wall is told to a fraction only. */
 static const struct pytop_process *before(const struct picker *p, const struct pytop_process *now)
 {
-	for (size_t i = 0; i < p->count; i++)
-		if (p->rows[i].process.pid == now->pid &&
-		    p->rows[i].process.start_time_ns == now->start_time_ns)
-			return &p->rows[i].process;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct pytop_process *then = &p->rows[i].process;
+
+		if (then->pid == now->pid &&
+		    then->start_time_ns < now->start_time_ns + SAME_START_NS &&
+		    now->start_time_ns < then->start_time_ns + SAME_START_NS)
+			return then;
+	}
 	return NULL;
 }
 

@@ -53,7 +53,7 @@ static void add_identity(struct segments *s, const struct pytop_header *h, bool 
 
 	format_name(name, sizeof(name), h->name, ascii);
 	format_name(version, sizeof(version), h->python, ascii);
-	text_seconds(uptime, sizeof(uptime), (double)h->uptime_s);
+	format_age(uptime, sizeof(uptime), h->uptime_s);
 	text_bytes(rss, sizeof(rss), h->rss_bytes);
 	segments_add(s, 0, THEME_STRONG, "%s", name);
 	segments_add(s, 2, THEME_PLAIN, "pid %" PRIdMAX, (intmax_t)h->pid);
@@ -185,23 +185,24 @@ static void take_meters(struct ui *ui, const struct pytop_header *h, struct mete
 /* ---- the half to the right ------------------------------------------------------------------ */
 
 static const struct slot {
-	const char *label;
+	const char *label, *brief;
 	unsigned states; /* bits */
 	enum theme_role role;
 	unsigned rank;
 } slots[] = {
-	{ "gil", 1u << STATE_GIL, THEME_GIL, 1 },
-	{ "run", 1u << STATE_RUNNING, THEME_CPU, 2 },
-	{ "gil-wait", 1u << STATE_GIL_WAIT, THEME_WAIT, 3 },
-	{ "lock", 1u << STATE_LOCK, THEME_PLAIN, 4 },
-	{ "poll", 1u << STATE_POLL, THEME_PLAIN, 6 },
-	{ "sleep", 1u << STATE_SLEEP, THEME_PLAIN, 7 },
-	{ "io", 1u << STATE_IO | 1u << STATE_DISK, THEME_PLAIN, 5 },
+	{ "gil", "gil", 1u << STATE_GIL, THEME_GIL, 1 },
+	{ "run", "run", 1u << STATE_RUNNING, THEME_CPU, 2 },
+	{ "gil-wait", "wait", 1u << STATE_GIL_WAIT, THEME_WAIT, 3 },
+	{ "lock", "lock", 1u << STATE_LOCK, THEME_PLAIN, 4 },
+	{ "poll", "poll", 1u << STATE_POLL, THEME_PLAIN, 6 },
+	{ "sleep", "sleep", 1u << STATE_SLEEP, THEME_PLAIN, 7 },
+	{ "io", "io", 1u << STATE_IO | 1u << STATE_DISK, THEME_PLAIN, 5 },
 };
 
 /* Each state at its own place, whether there are any or not; what has none is summed up. */
 static void draw_threads(const struct pytop_header *h, int y, int x, int width)
 {
+	bool tight = width < TIGHT;
 	struct segments s = { .count = 0 };
 	uint32_t seen = 0;
 
@@ -214,7 +215,7 @@ static void draw_threads(const struct pytop_header *h, int y, int x, int width)
 			if (slots[i].states & 1u << state)
 				count += h->threads_by_state[state];
 		segments_add(&s, slots[i].rank, count ? slots[i].role : THEME_QUIET,
-			     "%" PRIu32 " %s", count, slots[i].label);
+			     "%" PRIu32 " %s", count, tight ? slots[i].brief : slots[i].label);
 	}
 	segments_fit(&s, width);
 	for (unsigned i = 1; i < s.count; i++)

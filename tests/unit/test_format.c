@@ -61,6 +61,8 @@ START_TEST(test_settings_and_times)
 	SAME(format_setting_seconds(out, sizeof(out), 0.2), "0.2s");
 	SAME(format_setting_seconds(out, sizeof(out), 10), "10s");
 	SAME(format_setting_seconds(out, sizeof(out), 120), "2m");
+	SAME(format_age(out, sizeof(out), 59), "59s");
+	SAME(format_age(out, sizeof(out), 60), "1m00s");
 	SAME(format_us(out, sizeof(out), 4.61), "4.6 us");
 	SAME(format_us(out, sizeof(out), 28), "28 us");
 	SAME(format_us(out, sizeof(out), 12345), "12 ms");
