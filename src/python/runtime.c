@@ -132,6 +132,8 @@ static enum status try_address(struct search *s, const struct image *image, remo
 	status = find_layout(s, image);
 	if (status != ST_OK)
 		return status;
+	if (s->runtime.layout.version.free_threaded)
+		return ST_UNSUPPORTED_BUILD; /* read by offsets.c; lines and states are not ready for it */
 	s->runtime.interp_head = address + s->runtime.layout.runtime.interpreters_head;
 	return proof_find(&s->runtime, s->memory);
 }
