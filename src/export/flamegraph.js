@@ -197,7 +197,7 @@ function drawFrame(node, x, y, w) {
 	pen.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), 0.5), ROW - 1);
 	if (w >= TEXT_FROM) {
 		pen.fillStyle = match ? "#fff" : palette.ink;
-		pen.fillText(fit(nameOf(node), w - 2 * PAD - 1), x + PAD, y + ROW / 2);
+		pen.fillText(fit(nameOf(node), w - 2 * PAD), x + PAD, y + ROW / 2, w - 2 * PAD);
 	}
 	pen.globalAlpha = 1;
 	if (node === selected && byKey && document.activeElement === stage) {
@@ -440,7 +440,7 @@ const KEYS = [
 		if ($("search").value) { $("search").value = ""; search(); } else zoomTo(0);
 	}],
 	["/", "/", "search functions and files", () => $("search").focus()],
-	...KINDS.map((kind, k) => [String(k + 1), String(k + 1), kind + ": " + KIND_TITLES[kind].toLowerCase(),
+	...KINDS.map((kind, k) => [String(k + 1), String(k + 1), kind + ": " + KIND_TITLES[kind][0].toLowerCase() + KIND_TITLES[kind].slice(1),
 		() => change({ kind: k })]),
 	["t", "t", "threads apart or merged", () => change({ apart: !shown.apart })],
 	["f", "f", "flame (root below) or icicle (root above)", () => change({ icicle: !shown.icicle })],
