@@ -276,7 +276,6 @@ static void export_as(struct ui *ui, const char *format)
 static void reset(struct ui *ui)
 {
 	pytop_reset(ui->pytop);
-	ui->cpu_scale = ui->wait_scale = 0;
 	ask_for_picture(ui);
 	notice_say(&ui->notice, ui->now_ms, "all sums begin anew; the log keeps everything");
 }

@@ -71,7 +71,7 @@ static const char *elsewhere(const char *path)
 	if (getcwd(here, sizeof(here)) && strlen(here) == (size_t)(slash - path) &&
 	    strncmp(here, path, (size_t)(slash - path)) == 0)
 		return "";
-	return "\tthe current directory cannot be written";
+	return "\t(cannot write here)";
 }
 
 /* Since when, by the clock on the wall: what is left out of the log must be said. */

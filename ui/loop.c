@@ -109,6 +109,8 @@ static bool take_picture(struct ui *ui)
 	if (!status && !first && picture->number == before)
 		return false;
 	ui->wants_picture = false;
+	if (ui->picture)
+		summary_take(ui);
 	view_fill(ui);
 	return true;
 }
@@ -159,7 +161,7 @@ static int patience(const struct ui *ui, int64_t end_ms)
 					    ? ui->notice.until_ms - ui->now_ms
 					    : 0);
 	if (end_ms)
-		wait = sooner(wait, end_ms > ui->now_ms ? end_ms - ui->now_ms : 0);
+		wait = sooner(wait, end_ms > ui->now_ms ? end_ms - ui->now_ms : EXPORT_LOOK_MS);
 	return wait > 60000 ? 60000 : (int)wait;
 }
 
@@ -188,9 +190,11 @@ static void run(struct ui *ui)
 			handle_signal(ui);
 		if (events & SCREEN_KEYS)
 			handle_keys(ui);
+		if (ui->wants_picture)
+			changed |= take_picture(ui);
 		changed |= exports_update(ui);
 		changed |= notice_expire(&ui->notice, ui->now_ms);
-		if (end_ms && ui->now_ms >= end_ms && !ui->done) {
+		if (end_ms && ui->now_ms >= end_ms && !ui->done && !ui->exporting) {
 			ui->result->end = LOOP_DURATION;
 			ui->done = true;
 		}
@@ -273,6 +277,7 @@ enum status loop_run(struct pytop *p, const struct ui_options *options, struct l
 	ui->result = result;
 	begin(ui);
 	run(ui);
+	exports_cancel(ui);
 	result->last_rows = last_rows(ui);
 	screen_close();
 	table_free(&ui->functions);

@@ -295,6 +295,9 @@ int screen_text(int y, int x, int width, enum theme_role role, const char *text)
 		return 0;
 	columns =
 		text_fit(fit, sizeof(fit), text, (size_t)width, TEXT_CUT_END, false, screen.ascii);
+	for (char *at = fit; screen.ascii && *at; at++)
+		if ((unsigned char)*at > '~')
+			*at = '?';
 	attrset((attr_t)theme_attributes(role));
 	mvaddstr(y, x, fit);
 	attrset(A_NORMAL);

@@ -2,8 +2,8 @@
  * summary: the lines over the table.
  *
  * Invariant: nothing in it moves while numbers change: bars and the half to the right of them
- * begin at places that depend on the screen's size alone, numbers have fixed widths, scales only
- * grow.
+ * begin at places that depend on the screen's size alone, numbers have fixed widths, scales change
+ * seldom and only with a picture.
  *
  * Called by loop, once a picture.
  */
@@ -24,7 +24,9 @@
 #define VALUE_WIDTH 5
 #define SCALE_WIDTH 8
 #define ELSE_WIDTH 10
-#define TIGHT 56 /* the half to the right says less in words */
+#define SCALE_MAX 65536
+#define SCALE_PATIENCE 5 /* pictures */
+#define TIGHT 56         /* the half to the right says less in words */
 
 int summary_height(int screen_height)
 {
@@ -60,7 +62,8 @@ static void add_identity(struct segments *s, const struct pytop_header *h, bool 
 	add_fate(s, h);
 	segments_add(s, 4, THEME_PLAIN, "CPython %s%s", version,
 		     h->free_threaded ? " free-threaded" : "");
-	segments_add(s, 7, THEME_QUIET, "up %s", uptime);
+	if (h->target != PYTOP_REPLAYED)
+		segments_add(s, 7, THEME_QUIET, "up %s", uptime);
 	if (h->rss_bytes)
 		segments_add(s, 8, THEME_QUIET, "%4s", rss);
 	if (h->execs)
@@ -104,14 +107,28 @@ static void draw_title(const struct ui *ui, const struct pytop_header *h)
 
 /* ---- who burns, holds, waits ---------------------------------------------------------------- */
 
-/* The scale, doubled until value fits; it never shrinks. */
-static double grown(double *scale, double value)
+static void scale_to(struct summary_scale *scale, double value)
 {
-	if (*scale < 1)
-		*scale = 1;
-	while (value > *scale * 1.005 && *scale < 1e6)
-		*scale *= 2;
-	return *scale;
+	if (scale->full < 1)
+		scale->full = 1;
+	while (value > scale->full * 1.005 && scale->full < SCALE_MAX) {
+		scale->full *= 2;
+		scale->rest = 0;
+	}
+	if (scale->full < 2 || value > scale->full * 0.45)
+		scale->rest = 0;
+	else if (++scale->rest >= SCALE_PATIENCE) {
+		scale->full /= 2;
+		scale->rest = 0;
+	}
+}
+
+void summary_take(struct ui *ui)
+{
+	const struct pytop_header *h = &ui->picture->header;
+
+	scale_to(&ui->cpu_scale, h->cpu_percent / 100);
+	scale_to(&ui->wait_scale, h->gil_wait_percent / 100);
 }
 
 struct meter {
@@ -146,10 +163,10 @@ static void draw_meter(const struct meter *m, int y, int width)
 }
 
 /* The three, in the order of the lines. */
-static void take_meters(struct ui *ui, const struct pytop_header *h, struct meter meters[3])
+static void take_meters(const struct ui *ui, const struct pytop_header *h, struct meter meters[3])
 {
-	double cores = grown(&ui->cpu_scale, h->cpu_percent / 100);
-	double waiters = h->gil_wait_percent / 100, threads = grown(&ui->wait_scale, waiters);
+	double cores = ui->cpu_scale.full, threads = ui->wait_scale.full;
+	double waiters = h->gil_wait_percent / 100;
 
 	meters[0] = (struct meter){
 		.label = "CPU",
@@ -252,7 +269,8 @@ static void add_pace(struct segments *s, const struct pytop_header *h, bool tigh
 	}
 	segments_add(s, 1, h->missed_percent >= 1 ? THEME_WAIT : THEME_PLAIN, "missed %5s", missed);
 	segments_add(s, 2, h->torn_percent >= 5 ? THEME_WAIT : THEME_PLAIN, "torn %5s", torn);
-	segments_add(s, 4, THEME_PLAIN, "%s/tick", cost);
+	if (h->target != PYTOP_REPLAYED)
+		segments_add(s, 4, THEME_PLAIN, "%s/tick", cost);
 	if (h->spinning)
 		segments_add(s, 5, THEME_GIL, "spins");
 	if (h->blocked_percent > 0) {
@@ -294,7 +312,9 @@ static void add_rest(struct segments *s, const struct pytop_snapshot *picture)
 			     (intmax_t)h->busy_child, child);
 	}
 	add_log(s, h, h->target == PYTOP_LIVE);
-	segments_add(s, 2, h->self_cpu_percent >= 10 ? THEME_WAIT : THEME_PLAIN, "pytop %5s", own);
+	if (h->target != PYTOP_REPLAYED)
+		segments_add(s, 2, h->self_cpu_percent >= 10 ? THEME_WAIT : THEME_PLAIN,
+			     "pytop %5s", own);
 	segments_add(s, 4, h->gc_percent >= 10 ? THEME_GIL : THEME_QUIET, "GC %5s", gc);
 	segments_add(s, 5, THEME_QUIET, "native %4s", native);
 	if (picture->interpreter_count > 1)
@@ -303,7 +323,7 @@ static void add_rest(struct segments *s, const struct pytop_snapshot *picture)
 
 /* ---- the three sizes ------------------------------------------------------------------------ */
 
-static void draw_four(struct ui *ui, const struct pytop_header *h)
+static void draw_four(const struct ui *ui, const struct pytop_header *h)
 {
 	int width = screen_width(), half = width >= 110 ? 46 : width >= 76 ? 26 : width;
 	int x = half + 2, room = width - x - 1;
@@ -327,7 +347,7 @@ static void draw_four(struct ui *ui, const struct pytop_header *h)
 }
 
 /* All in one line: the three, then how honest they are. */
-static void draw_one(struct ui *ui, const struct pytop_header *h, int y, bool named)
+static void draw_one(const struct ui *ui, const struct pytop_header *h, int y, bool named)
 {
 	struct segments s = { .count = 0 };
 	struct meter meters[3];
@@ -357,7 +377,7 @@ static void draw_one(struct ui *ui, const struct pytop_header *h, int y, bool na
 	segments_draw(&s, y, 1, screen_width() - 1);
 }
 
-void summary_draw(struct ui *ui, int height)
+void summary_draw(const struct ui *ui, int height)
 {
 	const struct pytop_header *h = ui->picture ? &ui->picture->header : NULL;
 

@@ -9,8 +9,10 @@
 
 /* Lines it takes on a screen that high: 4, 2 or 1. */
 int summary_height(int screen_height);
+/* There is a new picture: ui->picture, not NULL. */
+void summary_take(struct ui *ui);
 /* From line 0. Before the first picture it says only that there is none. */
-void summary_draw(struct ui *ui, int height);
+void summary_draw(const struct ui *ui, int height);
 /* One line for the scrollback. */
 void summary_line(char *out, size_t size, const struct pytop_header *header);
 

@@ -21,6 +21,12 @@
 
 struct ui;
 
+/* What a full bar means: doubled at once when it must be, halved only after a while. */
+struct summary_scale {
+	double full;   /* cores, threads; 0: not known yet */
+	unsigned rest; /* pictures in a row for which half would do */
+};
+
 struct view {
 	enum place place;
 	/* The table it shows; NULL: none. */
@@ -55,8 +61,8 @@ struct ui {
 	int page;          /* rows the table had when it was last drawn */
 	struct table functions, threads, frames, choices;
 	size_t help_top;
-	pid_t stack_tid;              /* whose stack is shown */
-	double cpu_scale, wait_scale; /* of the bars: cores, threads; they only grow */
+	pid_t stack_tid; /* whose stack is shown */
+	struct summary_scale cpu_scale, wait_scale;
 
 	struct prompt prompt;
 	char search[TABLE_TEXT_MAX];
