@@ -1,10 +1,11 @@
 /*
  * attribute: instance attributes, which CPython keeps in one of three places.
  *
- * In a dict (always up to 3.10): keys and values side by side in its entries. In a dict whose keys are shared by
- * all instances of the type, with an array of values of its own. And, from 3.11 on, without a dict: only the array
- * of values, by the keys that the type caches. So a lookup is: find keys and, if there is one, the array; walk the
- * keys; take the value of the same index, or the one in the entry.
+ * In a dict (always up to 3.10): keys and values side by side in its entries. In a dict whose
+ * keys are shared by all instances of the type, with an array of values of its own. And, from
+ * 3.11 on, without a dict: only the array of values, by the keys that the type caches. So a
+ * lookup is: find keys and, if there is one, the array; walk the keys; take the value of the
+ * same index, or the one in the entry.
  *
  * Called by threadname.c, rarely: nothing is cached. The input is hostile.
  */
@@ -54,7 +55,10 @@ static enum status find_entries_table(struct entries *e, struct memory *memory, 
 	return ST_OK;
 }
 
-/* 3.11+: {refcnt, u8 log2_size, u8 log2_index_bytes, u8 kind, u8, version, usable, nentries, indices} */
+/*
+ * 3.11+: {refcnt, u8 log2_size, u8 log2_index_bytes, u8 kind, u8, version, usable, nentries,
+ * indices}
+ */
 static enum status find_entries_311(struct entries *e, struct memory *memory, remote_addr keys)
 {
 	uint8_t raw[32];
@@ -164,7 +168,10 @@ static enum status use_dict_slot(struct attributes *where, const struct py_layou
 	return use_dict(where, layout, memory, dict);
 }
 
-/* 3.13+: the values stand behind the instance as long as their `valid` says so, else there is a dict. */
+/*
+ * 3.13+: the values stand behind the instance as long as their `valid` says so, else there is a
+ * dict.
+ */
 static enum status use_inline(struct attributes *where, const struct py_layout *layout,
 			      struct memory *memory, remote_addr object, remote_addr type,
 			      uint64_t flags)

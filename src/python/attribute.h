@@ -1,6 +1,7 @@
 /*
- * attribute: the value of an instance's own attribute, found by name wherever this version keeps it.
- * Source: Objects/dictobject.c, Include/internal/pycore_dict.h, pycore_object.h of 3.8 to 3.15.
+ * attribute: the value of an instance's own attribute, found by name wherever this version
+ * keeps it. Source: Objects/dictobject.c, Include/internal/pycore_dict.h, pycore_object.h of
+ * 3.8 to 3.15.
  */
 #ifndef PYTOP_PYTHON_ATTRIBUTE_H
 #define PYTOP_PYTHON_ATTRIBUTE_H

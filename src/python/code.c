@@ -1,12 +1,13 @@
 /*
  * code: one code object, read whole.
  *
- * The fixed part is read first and its fingerprint again at the end: what changed in between was not one
- * code object, and nothing of it is given out. Then only the type and what the fields lead to must be believed:
- * lengths are capped where they are read, and a line table that does not hold together (code.replace() accepts
- * any bytes) costs the lines, not the name.
+ * The fixed part is read first and its fingerprint again at the end: what changed in between
+ * was not one code object, and nothing of it is given out. Then only the type and what the
+ * fields lead to must be believed: lengths are capped where they are read, and a line table
+ * that does not hold together (code.replace() accepts any bytes) costs the lines, not the name.
  *
- * Called by the resolver at first sight of an address and when it doubts one. The input is hostile.
+ * Called by the resolver at first sight of an address and when it doubts one. The input is
+ * hostile.
  */
 #include "python/code.h"
 

@@ -1,6 +1,7 @@
 /*
- * code: what a code object says of itself: file, names, first line, line table; and a fingerprint by
- * which a later look can tell that the address has been given to another code object.
+ * code: what a code object says of itself: file, names, first line, line table; and a
+ * fingerprint by which a later look can tell that the address has been given to another code
+ * object.
  */
 #ifndef PYTOP_PYTHON_CODE_H
 #define PYTOP_PYTHON_CODE_H
@@ -39,9 +40,9 @@ struct code {
 };
 
 /*
- * Read it whole: first the fixed part, then the strings, the table, and the fixed part again: ST_TORN when it
- * changed in between. ST_BAD_DATA when it is not a code object (type's tp_name is not "code").
- * runtime->code_type is learnt at the first success.
+ * Read it whole: first the fixed part, then the strings, the table, and the fixed part again:
+ * ST_TORN when it changed in between. ST_BAD_DATA when it is not a code object (type's tp_name
+ * is not "code"). runtime->code_type is learnt at the first success.
  */
 enum status code_read(struct code *code, struct py_runtime *runtime, struct memory *memory,
 		      remote_addr address) MUST_CHECK;

@@ -1,7 +1,8 @@
 /*
- * layout: where CPython keeps what pytop reads. One struct for every version: from 3.13 on filled from
- * the target's own _Py_DebugOffsets (offsets.c), before that from a table row a version (layouts.c).
- * Offsets are in bytes from the start of the object named; LAYOUT_NONE: this version has no such field.
+ * layout: where CPython keeps what pytop reads. One struct for every version: from 3.13 on
+ * filled from the target's own _Py_DebugOffsets (offsets.c), before that from a table row a
+ * version (layouts.c). Offsets are in bytes from the start of the object named; LAYOUT_NONE:
+ * this version has no such field.
  */
 #ifndef PYTOP_PYTHON_LAYOUT_H
 #define PYTOP_PYTHON_LAYOUT_H
@@ -22,7 +23,7 @@ struct py_version {
 /* How a thread's frames are linked. */
 enum py_frame_form {
 	PY_FRAME_OBJECT,     /* <= 3.10: heap PyFrameObject through f_back, lasti an int */
-	PY_FRAME_PREV_INSTR, /* 3.11, 3.12: _PyInterpreterFrame, prev_instr, cframe on the C stack */
+	PY_FRAME_PREV_INSTR, /* 3.11, 3.12: _PyInterpreterFrame, cframe on the C stack */
 	PY_FRAME_INSTR_PTR   /* 3.13+: instr_ptr, tstate->current_frame */
 };
 
@@ -32,9 +33,12 @@ enum py_lines_form { PY_LINES_LNOTAB_27, PY_LINES_LNOTAB, PY_LINES_310, PY_LINES
 /* Forms of str. */
 enum py_text_form { PY_TEXT_BYTES /* 2.7 */, PY_TEXT_STATE_BITS, PY_TEXT_STATE_BYTES /* 3.14t+ */ };
 
-/* Where an instance keeps its attributes, and what the keys of a dict look like; see threadname.c. */
+/*
+ * Where an instance keeps its attributes, and what the keys of a dict look like; see
+ * attribute.c.
+ */
 enum py_dict_form {
-	PY_DICT_TABLE, /* <= 3.10: dict at obj + tp_dictoffset, 24-byte entries, dk_size is a count */
+	PY_DICT_TABLE,    /* <= 3.10: dict at obj + tp_dictoffset, 24-byte entries */
 	PY_DICT_VALUES,   /* 3.11: values at obj - 32, dict at obj - 24 */
 	PY_DICT_ORVALUES, /* 3.12: one word at obj - 24, values when its low bit is set */
 	PY_DICT_INLINE    /* 3.13+: values behind the instance, else dict at obj - type.dict_back */
@@ -90,7 +94,7 @@ struct py_layout {
 			tlbc_index, stackpointer, size;
 		bool code_tagged; /* 3.14+: mask the low 3 bits */
 	} frame;
-	uint8_t owner_skip; /* frames whose owner is >= this are entry frames of C: 3.12+; 255: none */
+	uint8_t owner_skip; /* 3.12+: owners from this on are entry frames of C; 255: none */
 	struct {
 		uint32_t chunk_previous, chunk_size, chunk_top, chunk_data;
 	} stack_chunk;
@@ -106,8 +110,7 @@ struct py_layout {
 	} object;
 	struct {
 		uint32_t name, flags, basicsize, dictoffset, cached_keys;
-		uint32_t
-			dict_back; /* 3.13+: the managed dict's pointer stands so far before the object */
+		uint32_t dict_back; /* 3.13+: the managed dict's pointer stands so far before it */
 	} type;
 	struct {
 		uint32_t length, state, ascii_data, compact_data, legacy_data;

@@ -1,10 +1,11 @@
 /*
  * layouts: the table of the versions that do not tell where they keep things.
  *
- * One row a minor version; what several rows share is named above the table. The numbers were printed by
- * a program compiled against the headers of the release named in the row, and hold for every final
- * micro version of that minor. Alphas and betas of these versions moved fields and are refused.
- * On aarch64 pthread_mutex_t is 8 bytes longer, so what lies behind the gil's mutexes moves.
+ * One row a minor version; what several rows share is named above the table. The numbers were
+ * printed by a program compiled against the headers of the release named in the row, and hold
+ * for every final micro version of that minor. Alphas and betas of these versions moved fields
+ * and are refused. On aarch64 pthread_mutex_t is 8 bytes longer, so what lies behind the gil's
+ * mutexes moves.
  *
  * Called by runtime.c once a target. From 3.13 on offsets.c takes this place.
  */

@@ -1,6 +1,6 @@
 /*
- * layouts: the layouts of versions that do not tell (3.8 to 3.12), one row a version.
- * Source: offsets computed by compiling against the headers of the CPython release named in each row.
+ * layouts: the layouts of versions that do not tell (3.8 to 3.12), one row a version. Source:
+ * offsets computed by compiling against the headers of the CPython release named in each row.
  */
 #ifndef PYTOP_PYTHON_LAYOUTS_H
 #define PYTOP_PYTHON_LAYOUTS_H

@@ -1,10 +1,10 @@
 /*
  * lines: the four forms of line tables, decoded into one.
  *
- * Invariant: ranges ascend strictly by start and two neighbours never have the same line, so that a range
- * without a line always stands behind one that has one (or is the first). A line below 1 can only come
- * from a table that somebody made up; it becomes 1. Lines are added up in 64 bits, which no table of a size we
- * accept can overflow.
+ * Invariant: ranges ascend strictly by start and two neighbours never have the same line, so
+ * that a range without a line always stands behind one that has one (or is the first). A line
+ * below 1 can only come from a table that somebody made up; it becomes 1. Lines are added up in
+ * 64 bits, which no table of a size we accept can overflow.
  *
  * Called by code.c once a code object; lines_find() by the resolver. The input is hostile.
  */

@@ -28,7 +28,10 @@ enum status lines_parse(struct lines *lines, enum py_lines_form form, struct byt
 			int32_t first_line) MUST_CHECK;
 void lines_free(struct lines *lines);
 
-/* The line executing at lasti (3.10: already doubled to bytes); never less than 1: where the table has none, the range before, or the first line. */
+/*
+ * The line executing at lasti (3.10: already doubled to bytes); never less than 1: where the
+ * table has none, the range before, or the first line.
+ */
 int32_t lines_find(const struct lines *lines, int64_t lasti);
 
 #endif

@@ -1,12 +1,13 @@
 /*
- * offsets: reading _Py_DebugOffsets, the table in which CPython 3.13 and later say themselves where
- * they keep things.
+ * offsets: reading _Py_DebugOffsets, the table in which CPython 3.13 and later say themselves
+ * where they keep things.
  *
- * The table has neither a size nor a format of its own, only the version of the interpreter; and
- * early releases of a minor still carry the table of the one before. So what counts is whether the values
- * hold together: the minor's own form is tried first, then the others from the newest on, and the
- * first plausible one is taken. A minor that is newer than this file is read the same way, which is
- * how pytop works with it on the day it is released. What the table does not tell stands in `minors`.
+ * The table has neither a size nor a format of its own, only the version of the interpreter;
+ * and early releases of a minor still carry the table of the one before. So what counts is
+ * whether the values hold together: the minor's own form is tried first, then the others from
+ * the newest on, and the first plausible one is taken. A minor that is newer than this file is
+ * read the same way, which is how pytop works with it on the day it is released. What the table
+ * does not tell stands in `minors`.
  *
  * Called by runtime.c once a target; the input is hostile.
  */
@@ -45,8 +46,8 @@ struct told {
 };
 
 /*
- * Where each field stands in the table: byte position in the form of 3.13, 3.14, 3.15; 0: not there.
- * Source: struct _Py_DebugOffsets, Include/internal/pycore_runtime.h (3.13),
+ * Where each field stands in the table: byte position in the form of 3.13, 3.14, 3.15; 0: not
+ * there. Source: struct _Py_DebugOffsets, Include/internal/pycore_runtime.h (3.13),
  * Include/internal/pycore_debug_offsets.h (3.14, 3.15).
  */
 struct field {
@@ -123,9 +124,10 @@ static const struct field fields[] = {
 /* clang-format on */
 
 /*
- * What the table does not tell, by its form: members of PyThreadState (Include/cpython/pystate.h).
- * What else is untold is the same in all three: the stack chunk, the distances inside PyCodeObject and
- * PyTypeObject, the length of the gil; see the fill functions.
+ * What the table does not tell, by its form: members of PyThreadState
+ * (Include/cpython/pystate.h). What else is untold is the same in all three: the stack chunk,
+ * the distances inside PyCodeObject and PyTypeObject, the length of the gil; see the fill
+ * functions.
  */
 static const struct minor {
 	uint16_t state, holds_gil, current_exception, exc_info, exc_state;

@@ -1,10 +1,11 @@
 /*
  * proof: the last step before a runtime is believed.
  *
- * Numbers of a table can be right for a version and wrong for a build of it: one with reference tracing, one with
- * patches of its own. So a few things that must be so are looked at: the list of interpreters, a thread state that
- * names its interpreter, and a frame whose code is an object of the type "code". A target in motion can fail each of
- * them by chance, so what is wrong must stay wrong.
+ * Numbers of a table can be right for a version and wrong for a build of it: one with reference
+ * tracing, one with patches of its own. So a few things that must be so are looked at: the list
+ * of interpreters, a thread state that names its interpreter, and a frame whose code is an
+ * object of the type "code". A target in motion can fail each of them by chance, so what is
+ * wrong must stay wrong.
  *
  * Called by runtime.c for each candidate.
  */
@@ -60,7 +61,10 @@ static bool read_top_frame(const struct py_layout *l, struct memory *memory, rem
 	return false;
 }
 
-/* From frame on: ST_OK: there is code. ST_STARTING: there are no frames. ST_BAD_DATA: other things. */
+/*
+ * From frame on: ST_OK: there is code. ST_STARTING: there are no frames. ST_BAD_DATA: other
+ * things.
+ */
 static enum status check_frames(const struct py_layout *l, struct memory *memory, uint64_t frame)
 {
 	enum status status = ST_STARTING;

@@ -9,9 +9,10 @@
 #include "target/memory.h"
 
 /*
- * runtime has address, interp_head and layout. ST_OK: an interpreter has a thread state that names it, and the
- * frames of one thread, if any has frames, lead to a code object. ST_STARTING: there is no interpreter or no thread
- * state yet. ST_UNSUPPORTED_BUILD: what is there stays wrong. ST_FAULT, ST_ENDED, ST_DENIED.
+ * runtime has address, interp_head and layout. ST_OK: an interpreter has a thread state that
+ * names it, and the frames of one thread, if any has frames, lead to a code object.
+ * ST_STARTING: there is no interpreter or no thread state yet. ST_UNSUPPORTED_BUILD: what is
+ * there stays wrong. ST_FAULT, ST_ENDED, ST_DENIED.
  */
 enum status proof_find(const struct py_runtime *runtime, struct memory *memory) MUST_CHECK;
 

@@ -1,12 +1,14 @@
 /*
  * runtime: from a process to the CPython inside it.
  *
- * Every mapped file that may hold an interpreter is a candidate: the exe, then what is named libpython*,
- * then any file that defines _PyRuntime; last, by content, what is stripped of all names. A candidate counts
- * only when proof.c finds a living interpreter there, so that of two copies (an exe and a library) the living one
- * is taken, and garbage never. What is there but not alive yet is ST_STARTING; the caller comes back.
+ * Every mapped file that may hold an interpreter is a candidate: the exe, then what is named
+ * libpython*, then any file that defines _PyRuntime; last, by content, what is stripped of all
+ * names. A candidate counts only when proof.c finds a living interpreter there, so that of two
+ * copies (an exe and a library) the living one is taken, and garbage never. What is there but
+ * not alive yet is ST_STARTING; the caller comes back.
  *
- * Called once a target by the sampler, and a little of it by the picker. tids: by the reader of old versions.
+ * Called once a target by the sampler, and a little of it by the picker. tids: by the reader of
+ * old versions.
  */
 #include "python/runtime.h"
 
@@ -133,7 +135,7 @@ static enum status try_address(struct search *s, const struct image *image, remo
 	if (status != ST_OK)
 		return status;
 	if (s->runtime.layout.version.free_threaded)
-		return ST_UNSUPPORTED_BUILD; /* read by offsets.c; lines and states are not ready for it */
+		return ST_UNSUPPORTED_BUILD; /* lines and states are not ready for it */
 	s->runtime.interp_head = address + s->runtime.layout.runtime.interpreters_head;
 	return proof_find(&s->runtime, s->memory);
 }
@@ -223,7 +225,10 @@ static bool try_file(struct search *s, const struct image_file *file, image_trie
 	int errnum;
 	bool over;
 
-	/* An image that cannot be opened is not the target that refuses: memory and maps say that. */
+	/*
+	 * An image that cannot be opened is not the target that refuses: memory and maps say
+	 * that.
+	 */
 	if (status != ST_OK)
 		return settle(s, status == ST_ENDED ? status : ST_AGAIN);
 	over = settle(s, try(s, image));
@@ -376,8 +381,8 @@ static int compare_tids(const void *a, const void *b)
 }
 
 /*
- * How many different threads the words at one offset name. Different ones: old C libraries also keep
- * the process id in every block.
+ * How many different threads the words at one offset name. Different ones: old C libraries also
+ * keep the process id in every block.
  */
 static size_t count_tids(const uint8_t *blocks, size_t count, uint32_t offset, const int32_t *tids,
 			 size_t m)

@@ -1,9 +1,9 @@
 /*
  * scan: looking through the writable data of an image for what CPython keeps there.
  *
- * The data is read in chunks that overlap by more than the longest thing looked for, so nothing is missed
- * at a border; a chunk that cannot be read is skipped. A word counts as an address only when it lies in a
- * readable mapping, which keeps the number of faulting reads near zero.
+ * The data is read in chunks that overlap by more than the longest thing looked for, so nothing
+ * is missed at a border; a chunk that cannot be read is skipped. A word counts as an address
+ * only when it lies in a readable mapping, which keeps the number of faulting reads near zero.
  *
  * Called by runtime.c when an image that may be CPython is stripped of names.
  */
@@ -83,7 +83,10 @@ enum status scan_cookie(remote_addr *address, const struct scan *scan)
 	return visit_chunks(scan, find_cookie, address);
 }
 
-/* A decimal number of at most three digits; false when there is none or it is larger than a byte. */
+/*
+ * A decimal number of at most three digits; false when there is none or it is larger than a
+ * byte.
+ */
 static bool take_number(struct cursor *c, uint8_t *number)
 {
 	unsigned value = 0, digits = 0;
@@ -192,9 +195,9 @@ static bool owns_thread(const struct runtime_search *s, remote_addr interp)
 }
 
 /*
- * What the word at slot (the list's head, if this is it) must satisfy: from 3.9 on the interpreter names
- * its runtime. 3.8 has only the thread that names its interpreter, and the next word, which is
- * interpreters.main, must then be such an interpreter too.
+ * What the word at slot (the list's head, if this is it) must satisfy: from 3.9 on the
+ * interpreter names its runtime. 3.8 has only the thread that names its interpreter, and the
+ * next word, which is interpreters.main, must then be such an interpreter too.
  */
 static bool is_head(const struct runtime_search *s, remote_addr slot, remote_addr interp)
 {
@@ -216,7 +219,10 @@ struct candidate {
 	uint64_t thread;
 };
 
-/* Read the first thread of many candidates at once; only those that have one are looked at closely. */
+/*
+ * Read the first thread of many candidates at once; only those that have one are looked at
+ * closely.
+ */
 static enum status check_candidates(struct runtime_search *s, struct candidate *items, size_t count)
 {
 	struct memory_piece pieces[BATCH];

@@ -1,7 +1,8 @@
 /*
- * scan: finds CPython by content where no symbol or section names it: the cookie of 3.13+, the text that
- * sys.version is made of, and, for older versions, the list of interpreters by its self-consistency.
- * Only writable data of one image is looked through, at most SCAN_LIMIT bytes of it.
+ * scan: finds CPython by content where no symbol or section names it: the cookie of 3.13+, the
+ * text that sys.version is made of, and, for older versions, the list of interpreters by its
+ * self-consistency. Only writable data of one image is looked through, at most SCAN_LIMIT bytes
+ * of it.
  */
 #ifndef PYTOP_PYTHON_SCAN_H
 #define PYTOP_PYTHON_SCAN_H
@@ -35,7 +36,10 @@ void scan_open(struct scan *scan, const struct image *image, const struct maps *
 /* The address of the 8 bytes "xdebugpy", which begin _PyRuntime from 3.13 on. */
 enum status scan_cookie(remote_addr *address, const struct scan *scan) MUST_CHECK;
 
-/* The version from the buffer of Py_GetVersion(), which is filled early in every interpreter's start. */
+/*
+ * The version from the buffer of Py_GetVersion(), which is filled early in every interpreter's
+ * start.
+ */
 enum status scan_version(struct py_version *version, const struct scan *scan) MUST_CHECK;
 
 /* _PyRuntime of a version before 3.13, by its list of interpreters. */
@@ -43,8 +47,8 @@ enum status scan_runtime(remote_addr *address, const struct scan *scan,
 			 const struct py_layout *layout) MUST_CHECK;
 
 /*
- * Parse what Py_GetVersion() says, at the start of text: "3.8.18 (default, ...", "3.12.0rc1+ (heads/...".
- * False when text does not begin like that.
+ * Parse what Py_GetVersion() says, at the start of text: "3.8.18 (default, ...", "3.12.0rc1+
+ * (heads/...". False when text does not begin like that.
  */
 bool scan_version_text(struct py_version *version, struct bytes text);
 

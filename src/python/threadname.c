@@ -1,9 +1,9 @@
 /*
  * threadname: the name a program gave to a thread.
  *
- * Before 3.14 the kernel knows nothing of it. But the outermost frame of a threading.Thread runs the method
- * _bootstrap, whose first local, self, is the Thread object, which has its name as _name. So it costs nothing until
- * it is asked for, and works in every version.
+ * Before 3.14 the kernel knows nothing of it. But the outermost frame of a threading.Thread
+ * runs the method _bootstrap, whose first local, self, is the Thread object, which has its name
+ * as _name. So it costs nothing until it is asked for, and works in every version.
  *
  * Called by whoever keeps the threads' names, once a thread and now and then again.
  */

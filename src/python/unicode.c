@@ -1,10 +1,11 @@
 /*
  * unicode: strings of the target, whatever their form, as UTF-8 of ours.
  *
- * The header of the object says kind (bytes a character) and where the characters are; both are checked
- * against each other before a length is believed, and no more characters are fetched than can make
- * limit bytes. A character that UTF-8 has no form for - half of a surrogate pair, as surrogateescape
- * makes of a file name's odd bytes - is written as the six characters \udcXX.
+ * The header of the object says kind (bytes a character) and where the characters are; both are
+ * checked against each other before a length is believed, and no more characters are fetched
+ * than can make limit bytes. A character that UTF-8 has no form for - half of a surrogate pair,
+ * as surrogateescape makes of a file name's odd bytes - is written as the six characters
+ * \udcXX.
  *
  * Called by code.c and threadname.c. The input is hostile.
  */
@@ -28,7 +29,10 @@ struct characters {
 	unsigned kind; /* bytes a character */
 };
 
-/* Up to 3.13, and with a GIL, interned is 2 bits; free-threaded 3.14+ it is a byte, which moves the rest. */
+/*
+ * Up to 3.13, and with a GIL, interned is 2 bits; free-threaded 3.14+ it is a byte, which moves
+ * the rest.
+ */
 static bool split_state(uint32_t state, enum py_text_form form, unsigned *kind, bool *compact,
 			bool *ascii)
 {

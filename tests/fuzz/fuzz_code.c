@@ -1,7 +1,8 @@
 /*
- * A code object in a recorded image that is the input itself, read by the layout that its first byte
- * chooses. The input's addresses are offsets into itself, so that a fuzzer can make them lead somewhere:
- * every word of the image that is small enough is moved to where the image lies. A thread's name is looked for too.
+ * A code object in a recorded image that is the input itself, read by the layout that its first
+ * byte chooses. The input's addresses are offsets into itself, so that a fuzzer can make them
+ * lead somewhere: every word of the image that is small enough is moved to where the image
+ * lies. A thread's name is looked for too.
  */
 #include <stdbool.h>
 #include <stdint.h>

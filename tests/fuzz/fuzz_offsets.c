@@ -1,6 +1,6 @@
 /*
- * _Py_DebugOffsets of a hostile target. Whatever it says, an accepted layout has offsets so small that
- * the reads they lead to stay small.
+ * _Py_DebugOffsets of a hostile target. Whatever it says, an accepted layout has offsets so
+ * small that the reads they lead to stay small.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /*
- * Line tables against the interpreters themselves: targets/lines.py compiles a part of the standard library in
- * each real Python that tests/pythons.sh knows and tells the line of every instruction; the same code objects
- * are read from outside, and every line must be the same.
+ * Line tables against the interpreters themselves: targets/lines.py compiles a part of the
+ * standard library in each real Python that tests/pythons.sh knows and tells the line of every
+ * instruction; the same code objects are read from outside, and every line must be the same.
  */
 #include <signal.h>
 #include <stdio.h>

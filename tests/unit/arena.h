@@ -1,6 +1,6 @@
 /*
- * arena: a recorded image under construction. Objects of a made-up target are written at chosen places and
- * read back through struct memory as if they were in a process.
+ * arena: a recorded image under construction. Objects of a made-up target are written at chosen
+ * places and read back through struct memory as if they were in a process.
  */
 #ifndef PYTOP_TESTS_ARENA_H
 #define PYTOP_TESTS_ARENA_H

@@ -1,4 +1,7 @@
-/* The rows of the versions that do not tell: found by version, whole, and consistent with themselves. */
+/*
+ * The rows of the versions that do not tell: found by version, whole, and consistent with
+ * themselves.
+ */
 #include "unit.h"
 
 #include <stdint.h>

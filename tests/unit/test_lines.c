@@ -1,6 +1,7 @@
 /*
- * Line tables that real compilers made, with the line of every instruction as the interpreter itself tells
- * it; the traps of each form; and tables that nobody would make but who means harm.
+ * Line tables that real compilers made, with the line of every instruction as the interpreter
+ * itself tells it; the traps of each form; and tables that nobody would make but who means
+ * harm.
  */
 #include "unit.h"
 

@@ -1,6 +1,7 @@
 /*
- * The tables that real interpreters carry (tests/fuzz/corpus/offsets: 3.13.0, 3.13.5, 3.14.10, 3.15.2 as read
- * from processes, the free-threaded ones as their headers make them), and tables that lie.
+ * The tables that real interpreters carry (tests/fuzz/corpus/offsets: 3.13.0, 3.13.5, 3.14.10,
+ * 3.15.2 as read from processes, the free-threaded ones as their headers make them), and tables
+ * that lie.
  */
 #include "unit.h"
 

@@ -1,4 +1,7 @@
-/* What can be said of a runtime without a process: version texts, and where pthreads keep the tid. */
+/*
+ * What can be said of a runtime without a process: version texts, and where pthreads keep the
+ * tid.
+ */
 #include "unit.h"
 
 #include <stdint.h>

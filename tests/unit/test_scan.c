@@ -1,6 +1,6 @@
 /*
- * Finding CPython by content in a made-up image: its cookie, its version, its list of interpreters; and
- * what only looks like them.
+ * Finding CPython by content in a made-up image: its cookie, its version, its list of
+ * interpreters; and what only looks like them.
  */
 #include "unit.h"
 
@@ -148,7 +148,10 @@ START_TEST(runtime)
 }
 END_TEST
 
-/* A pointer to an interpreter that is not the head of the list, a thread of another, no memory there. */
+/*
+ * A pointer to an interpreter that is not the head of the list, a thread of another, no memory
+ * there.
+ */
 START_TEST(look_alikes)
 {
 	struct fixture f;

@@ -105,7 +105,10 @@ START_TEST(odd_characters)
 }
 END_TEST
 
-/* A limit never cuts inside a character or an escape, and a long string is read only as far as needed. */
+/*
+ * A limit never cuts inside a character or an escape, and a long string is read only as far as
+ * needed.
+ */
 START_TEST(limits)
 {
 	static const uint16_t two[] = { 0x0416, 0x4e2d, 0xdc80 };
