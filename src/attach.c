@@ -37,15 +37,17 @@ void attach_close(struct attachment *a)
 
 static enum status find_python(struct attachment *a, struct attach_failure *failure)
 {
-	enum status status = process_info(&a->process, &a->info);
+	struct process_info info;
+	enum status status = process_info(&a->process, &info);
 
 	if (status == ST_OK)
 		status = runtime_find(&a->runtime, a->process.proc_fd, &a->memory, failure->what,
 				      sizeof(failure->what));
 	failure->errnum = errno;
-	if (status != ST_OK && process_alive(&a->process) != ST_OK)
-		return ST_ENDED;
-	return status;
+	if (status != ST_OK)
+		return process_alive(&a->process) != ST_OK ? ST_ENDED : status;
+	a->info = info;
+	return ST_OK;
 }
 
 static enum status try_once(struct attachment *a, pid_t pid, struct attach_failure *failure)
@@ -159,11 +161,10 @@ enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spa
 	}
 	if (status == ST_AGAIN)
 		status = ST_STARTING;
-	if (status == ST_OK || spawned)
-		return spawned && (status == ST_ENDED || status == ST_NO_PROCESS ||
-				   status == ST_IS_ZOMBIE)
-			       ? ST_COMMAND_NOT_PYTHON
-			       : status;
+	if (spawned && (status == ST_ENDED || status == ST_NO_PROCESS || status == ST_IS_ZOMBIE)) {
+		snprintf(failure->what, sizeof(failure->what), "the command");
+		return ST_COMMAND_NOT_PYTHON;
+	}
 	return explain(pid, status, failure);
 }
 

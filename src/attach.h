@@ -33,7 +33,7 @@ struct attach_failure {
 enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spawned,
 			struct attach_failure *failure) MUST_CHECK;
 
-/* The same process after an exec: everything is found anew; the pidfd stays. ST_STARTING, ST_NOT_PYTHON, ST_ENDED ... */
+/* The same process after an exec: everything is found anew; the pidfd stays, and so does info on failure. ST_STARTING, ST_NOT_PYTHON, ST_ENDED ... */
 enum status attach_again(struct attachment *a) MUST_CHECK;
 
 void attach_close(struct attachment *a);

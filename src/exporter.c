@@ -82,8 +82,9 @@ static void run(void *context)
 {
 	struct exporter *e = context;
 	struct replay *replay = NULL;
-	enum status status = e->spool_dir[0] ? replay_open_dir(&replay, e->spool_dir)
-					     : replay_open_cut(&replay, &e->cut);
+	enum status status = atomic_load(&e->cancel) ? ST_CANCELLED
+			     : e->spool_dir[0]       ? replay_open_dir(&replay, e->spool_dir)
+						     : replay_open_cut(&replay, &e->cut);
 
 	if (status == ST_OK)
 		status = choose_path(e);
@@ -130,6 +131,10 @@ enum status exporter_begin(struct exporter *e, const struct exporter_job *job)
 {
 	if (atomic_load(&e->phase) == PHASE_RUNNING)
 		return ST_BUSY;
+	if (job->path && strlen(job->path) >= sizeof(e->path)) {
+		errno = ENAMETOOLONG;
+		return ST_CANNOT_WRITE;
+	}
 	e->format = job->format;
 	e->options = job->options;
 	snprintf(e->path, sizeof(e->path), "%s", job->path ? job->path : "");

@@ -32,7 +32,6 @@ struct pytop {
 	int64_t wall_minus_monotonic; /* ns, of the log */
 	bool has_exit_status;
 	int wait_status;
-	pid_t spawned;
 	bool by_line;
 	struct sample *last_samples; /* of a kept spool: the threads that lived at its end */
 	size_t last_count, last_capacity;

@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "worker.h"
@@ -37,6 +39,31 @@ struct log {
 	_Atomic int status;
 };
 
+static nanoseconds read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (nanoseconds)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void log_about(struct spool_about *about, const struct attachment *a, double rate_hz,
+	       double jitter_percent)
+{
+	*about = (struct spool_about){
+		.pid = a->process.pid,
+		.free_threaded = a->runtime.layout.version.free_threaded,
+		.version = a->runtime.version_text,
+		.name = a->info.name,
+		.command = a->info.command,
+		.rate_hz = rate_hz,
+		.jitter_percent = jitter_percent,
+		.process_started = (nanoseconds)a->info.start_time_ns,
+		.wall = read_clock(CLOCK_REALTIME),
+		.monotonic = read_clock(CLOCK_MONOTONIC),
+	};
+}
+
 enum status log_open(struct log **log, const struct log_options *options,
 		     const struct spool_about *about, const struct names *names)
 {
@@ -46,8 +73,11 @@ enum status log_open(struct log **log, const struct log_options *options,
 	enum status status = spool_files_open(&l->files, options->dir, options->limit_bytes,
 					      options->owner_uid, options->owner_gid);
 	int kept = errno;
-	if (status == ST_OK)
-		status = spool_open(&l->spool, about, NULL, names);
+	struct spool_options encoding = { 0 };
+	if (status == ST_OK) {
+		encoding.segment_bytes = spool_files_segment_bytes(l->files);
+		status = spool_open(&l->spool, about, &encoding, names);
+	}
 	if (status == ST_OK)
 		status = worker_open(&l->writer);
 	if (status != ST_OK) {
@@ -123,8 +153,9 @@ static void send_sealed(struct log *l)
 	while ((batch = spool_take(l->spool)) != NULL) {
 		struct journey *j = new_journey(l);
 		if (!j) {
-			/* without memory for the journey the batch is lost like one of a slow disk */
+			/* a segment with a hole in it cannot be read on */
 			spool_recycle(l->spool, batch);
+			atomic_store(&l->status, ST_NO_MEMORY);
 			continue;
 		}
 		j->batch = batch;
@@ -133,14 +164,20 @@ static void send_sealed(struct log *l)
 	}
 }
 
+static bool has_stopped(struct log *l)
+{
+	return atomic_load_explicit(&l->status, memory_order_relaxed) != ST_OK;
+}
+
 void log_tick(struct log *l, const struct tick *tick, const struct sample *samples, size_t count)
 {
-	if (atomic_load_explicit(&l->status, memory_order_relaxed) != ST_OK)
+	if (has_stopped(l))
 		return;
 	if (atomic_load_explicit(&l->returned, memory_order_relaxed))
 		take_returned(l);
+	/* what it had no memory for it counts as lost, and goes on with a new segment */
 	enum status status = spool_tick(l->spool, tick, samples, count);
-	if (status != ST_OK)
+	if (status != ST_OK && status != ST_NO_MEMORY)
 		atomic_store(&l->status, (int)status);
 	send_sealed(l);
 	atomic_store_explicit(&l->lost_ticks, spool_lost_ticks(l->spool), memory_order_relaxed);
@@ -148,7 +185,8 @@ void log_tick(struct log *l, const struct tick *tick, const struct sample *sampl
 
 void log_event(struct log *l, enum spool_event event, nanoseconds at, const char *text)
 {
-	spool_event(l->spool, event, at, text);
+	if (!has_stopped(l))
+		spool_event(l->spool, event, at, text);
 }
 
 void log_renew(struct log *l)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach.h"
 #include "base/status.h"
 #include "record/names.h"
 #include "record/spool.h"
@@ -20,6 +21,10 @@ struct log_options {
 	uid_t owner_uid;
 	gid_t owner_gid;
 };
+
+/* What the log's header says of the target; life is 0. Strings are borrowed from the attachment. */
+void log_about(struct spool_about *about, const struct attachment *a, double rate_hz,
+	       double jitter_percent);
 
 /* errno is kept where the status says so. */
 enum status log_open(struct log **log, const struct log_options *options,

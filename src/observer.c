@@ -27,6 +27,7 @@
 #define NAME_EVERY (3 * SECOND)
 #define MAIN_THREAD_NAME "MainThread"
 #define NAME_BYTES_MAX 1024
+#define NAMES_A_LOOK 4 /* threads whose name is read anew in one look */
 
 /* What belongs to one thread state. */
 struct watched {
@@ -58,6 +59,7 @@ struct observer {
 	bool has_process_cpu;
 	uint64_t rss_bytes;
 	bool stopped;
+	unsigned renamed; /* threads, in this look */
 	struct observation seen;
 	struct sample *samples;
 	size_t sample_capacity;
@@ -76,6 +78,16 @@ static nanoseconds find_kernel_tick(void)
 	if (clock_getres(CLOCK_REALTIME_COARSE, &t) != 0 || t.tv_sec > 0 || t.tv_nsec <= 0)
 		return 4 * 1000 * 1000;
 	return t.tv_nsec;
+}
+
+/* What the kernel refuses is to be known before it begins. */
+static enum status try_to_hold(struct observer *o)
+{
+	enum status status = hold_open(&o->hold, o->process->pid, o->process->proc_fd);
+
+	if (status == ST_OK)
+		status = hold_stop(o->hold);
+	return status == ST_OK ? hold_continue(o->hold) : status;
 }
 
 enum status observer_open(struct observer **observer, const struct process *process,
@@ -99,7 +111,7 @@ enum status observer_open(struct observer **observer, const struct process *proc
 	if (status == ST_OK)
 		status = resolver_open(&o->resolver, runtime, memory, names);
 	if (status == ST_OK && options->blocking)
-		status = hold_open(&o->hold, process->pid, process->proc_fd);
+		status = try_to_hold(o);
 	if (status != ST_OK) {
 		observer_close(o);
 		return status;
@@ -140,6 +152,15 @@ void observer_close(struct observer *o)
 void observer_renewed(struct observer *o)
 {
 	resolver_renewed(o->resolver);
+}
+
+void observer_bury(struct observer *o, nanoseconds now)
+{
+	for (size_t i = 0; o->look && i < o->look->thread_count; i++) {
+		const struct watched *w = o->look->threads[i]->user;
+		if (w && w->id)
+			names_thread_died(o->names, w->id, now);
+	}
 }
 
 uint64_t observer_held_ns(const struct observer *o)
@@ -271,11 +292,21 @@ static bool is_recorded(const struct observer *o, pid_t tid)
 	return false;
 }
 
+/* The kernel's name says something where it is not the one that all threads begin with. */
+static const char *kernel_name(const struct observer *o, const struct watched *w)
+{
+	const struct task *main_task = tasks_find(o->tasks, o->process->pid);
+	const char *name = w->task ? task_name(w->task) : "";
+
+	return main_task && strcmp(name, task_name(main_task)) == 0 ? "" : name;
+}
+
 /* The thread's best name now: its own, or the kernel's, or its number. */
 static enum status find_name(struct observer *o, const struct watched *w, string_id *name)
 {
 	char *own = NULL;
 	char number[32];
+	const char *given;
 
 	if (w->tid == o->process->pid)
 		return names_string(o->names, MAIN_THREAD_NAME, strlen(MAIN_THREAD_NAME), name);
@@ -287,7 +318,10 @@ static enum status find_name(struct observer *o, const struct watched *w, string
 		return status;
 	}
 	snprintf(number, sizeof(number), "Thread-%d", (int)w->tid);
-	return names_string(o->names, number, strlen(number), name);
+	given = kernel_name(o, w);
+	if (!given[0])
+		given = number;
+	return names_string(o->names, given, strlen(given), name);
 }
 
 static enum status add_thread(struct observer *o, const struct py_thread *t, struct watched *w,
@@ -311,6 +345,7 @@ static enum status refresh_name(struct observer *o, struct watched *w, nanosecon
 	enum status status = find_name(o, w, &name);
 
 	w->named = now;
+	o->renamed++;
 	if (status == ST_OK && names_thread_at(o->names, w->id)->name != name)
 		names_thread_renamed(o->names, w->id, name);
 	return status;
@@ -351,6 +386,9 @@ static enum status make_room(struct observer *o, size_t count)
 		status = alloc_grow(&unseen, &o->unseen_capacity, count, INTERP_THREAD_LIMIT,
 				    sizeof(*o->unseen));
 	o->unseen = unseen;
+	/* what was seen last is still looked at when this look fails */
+	o->seen.samples = o->samples;
+	o->seen.unseen = o->unseen;
 	return status;
 }
 
@@ -410,7 +448,8 @@ static enum status observe_thread(struct observer *o, struct py_thread *t, const
 	enum status status = find_stack(o, t, w, is_inner ? o->samples[at].stack : 0, &torn);
 	if (status == ST_OK && !w->id)
 		status = is_inner ? ST_OK : add_thread(o, t, w, tick->time);
-	if (status == ST_OK && w->id && tick->time - w->named >= NAME_EVERY)
+	if (status == ST_OK && w->id && tick->time - w->named >= NAME_EVERY &&
+	    o->renamed < NAMES_A_LOOK)
 		status = refresh_name(o, w, tick->time);
 	if (status != ST_OK)
 		return status;
@@ -419,8 +458,8 @@ static enum status observe_thread(struct observer *o, struct py_thread *t, const
 		w->sampled_as = s->thread;
 		s->stack = w->stack;
 		s->flags |= flags_of(o, t, torn);
-		if (t->holds_gil)
-			s->state = STATE_GIL;
+		if (t->holds_gil || w->watch.state == STATE_GIL_WAIT)
+			s->state = (uint8_t)w->watch.state;
 		return ST_OK;
 	}
 	nanoseconds cpu = watch_cpu(&w->watch, task, tick->weight, o->kernel_tick, tick->time);
@@ -500,6 +539,7 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	size_t count = 0;
 
 	*tick = *when;
+	o->renamed = 0;
 	enum status status = look_around(o, tick->time);
 	if (status != ST_OK)
 		return status;
@@ -521,8 +561,6 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	if (status != ST_OK)
 		return status;
 	note_interpreters(o, tick);
-	o->seen.samples = o->samples;
-	o->seen.unseen = o->unseen;
 	o->seen.count = count;
 	o->seen.retried = o->look->retried;
 	o->seen.stopped = o->stopped;

@@ -31,6 +31,9 @@ enum status observer_open(struct observer **observer, const struct process *proc
 			  const struct observer_options *options) MUST_CHECK;
 void observer_close(struct observer *o);
 
+/* Its threads are no more: the process ended, or is another program now. */
+void observer_bury(struct observer *o, nanoseconds now);
+
 /* One look's result; owned by the observer, valid until the next look. */
 struct observation {
 	struct tick

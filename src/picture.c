@@ -5,6 +5,10 @@
  * one exchange each, so the screen never costs a tick and a tick never costs the screen. Texts are copied once, when their
  * name is first shown, into pages that are freed only when no frame can point into them any more: a generation of names
  * has its own.
+ *
+ * A frame is filled over several ticks. First the stacks that wait in the tally when it is begun are spread (no more: new ones
+ * come with every tick), then the rows are copied. The tally's sums are scaled; when it rebases them, or is reset, in
+ * the middle, the copying begins anew, so that one frame has one scale.
  */
 #include "picture.h"
 
@@ -39,6 +43,8 @@ struct picture {
 	_Atomic unsigned newest;
 	bool busy;
 	bool settling;
+	size_t unsettled; /* stacks that are still to be spread; SIZE_MAX: not known yet */
+	double factor;    /* of the tally when its rows were looked at last */
 	uint32_t settled; /* the tally's number when the rows began to be copied */
 	size_t next_row;
 	uint64_t number;
@@ -167,6 +173,7 @@ void picture_begin(struct picture *p, const struct picture_wish *wish)
 		return;
 	p->busy = true;
 	p->settling = true;
+	p->unsettled = SIZE_MAX;
 	p->wish = *wish;
 	p->next_row = 1;
 	if (f->by_line != wish->by_line || f->texts != p->texts || f->generation != p->generation) {
@@ -211,8 +218,8 @@ static enum status copy_row(struct picture *p, struct picture_frame *f, size_t i
 	row->line = frame ? frame->line : function->line;
 	row->interpreter = function->interpreter;
 	row->file = text_of(p, function->file);
-	row->function = text_of(p, function->name);
-	return row->function && row->file ? ST_OK : ST_NO_MEMORY;
+	row->function = row->file ? text_of(p, function->name) : NULL;
+	return row->function ? ST_OK : ST_NO_MEMORY;
 }
 
 static enum status grow_rows(struct picture *p, struct picture_frame *f)
@@ -253,8 +260,8 @@ static enum status copy_thread(struct picture *p, struct picture_frame *f, threa
 	f->threads = threads;
 	if (status != ST_OK)
 		return status;
-	if (!sums)
-		return ST_BAD_DATA;
+	if (!sums) /* of a look that came to nothing */
+		return ST_OK;
 	struct pytop_thread *t = &f->threads[f->thread_count];
 	*t = (struct pytop_thread){ .tid = name->tid,
 				    .name = text_of(p, name->name),
@@ -341,6 +348,26 @@ static enum status copy_threads(struct picture *p, struct picture_frame *f,
 	return status;
 }
 
+static void settle(struct picture *p, size_t rows)
+{
+	size_t now = rows < p->unsettled ? rows : p->unsettled;
+	size_t left = tally_settle(p->tally, now);
+
+	p->unsettled = p->unsettled == SIZE_MAX ? left : p->unsettled - now;
+	p->settling = p->unsettled > 0;
+	p->settled = tally_settles(p->tally);
+	p->factor = tally_factor(p->tally);
+}
+
+/* W only grows, so percent of a sum only shrinks: unless everything was scaled anew, or begun anew. */
+static bool is_rescaled(struct picture *p)
+{
+	double before = p->factor;
+
+	p->factor = tally_factor(p->tally);
+	return p->factor > before || (p->factor <= 0 && before > 0);
+}
+
 static enum status work(struct picture *p, size_t rows, const struct sample *samples, size_t count,
 			bool *complete)
 {
@@ -348,10 +375,12 @@ static enum status work(struct picture *p, size_t rows, const struct sample *sam
 	enum status status;
 
 	if (p->settling) {
-		p->settling = tally_settle(p->tally, rows) > 0;
-		if (p->settling)
-			return ST_OK;
-		p->settled = tally_settles(p->tally);
+		settle(p, rows);
+		return ST_OK;
+	}
+	if (is_rescaled(p)) {
+		p->next_row = 1;
+		f->settled = 0;
 	}
 	status = grow_rows(p, f);
 	for (; status == ST_OK && rows > 0 && p->next_row < f->row_count; rows--)

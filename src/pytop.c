@@ -81,8 +81,8 @@ enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_optio
 		pytop_close(p);
 		return status;
 	}
-	if (options->spawned)
-		p->spawned = pid;
+	/* from here on the attachment is the sampler's, which follows an exec */
+	headline_target(&p->snapshot.header, &p->attachment);
 	*pytop = p;
 	return ST_OK;
 }
@@ -113,9 +113,12 @@ void pytop_close(struct pytop *p)
 {
 	if (!p)
 		return;
+	/* the writer may still hand a cut to the exporter: that one goes last */
+	if (p->exporter)
+		exporter_cancel(p->exporter);
 	sampler_close(p->sampler);
-	exporter_close(p->exporter);
 	log_close(p->log);
+	exporter_close(p->exporter);
 	front_close_scout(p);
 	front_free_dump(p);
 	front_free_snapshot(p);
@@ -135,22 +138,11 @@ void pytop_close(struct pytop *p)
 
 static enum status open_log(struct pytop *p)
 {
-	const struct attachment *a = &p->attachment;
 	struct log_options options = { p->options.spool_dir, p->options.spool_limit,
 				       p->options.owner_uid, p->options.owner_gid };
-	struct spool_about about = {
-		.pid = a->process.pid,
-		.free_threaded = a->runtime.layout.version.free_threaded,
-		.version = a->runtime.version_text,
-		.name = a->info.name,
-		.command = a->info.command,
-		.rate_hz = p->options.rate_hz,
-		.jitter_percent = p->options.jitter_percent,
-		.process_started = (nanoseconds)a->info.start_time_ns,
-		.wall = read_clock(CLOCK_REALTIME),
-		.monotonic = read_clock(CLOCK_MONOTONIC),
-	};
+	struct spool_about about;
 
+	log_about(&about, &p->attachment, p->options.rate_hz, p->options.jitter_percent);
 	return p->options.no_spool ? ST_OK : log_open(&p->log, &options, &about, p->names);
 }
 
@@ -234,8 +226,8 @@ enum status pytop_export(struct pytop *p, const struct export_format *format, co
 		.path = path,
 		.options = *options,
 		.spool_dir = p->spool_dir[0] ? p->spool_dir : NULL,
-		.name = kept ? kept->name : p->attachment.info.name,
-		.pid = kept ? kept->pid : p->attachment.process.pid,
+		.name = kept ? kept->name : p->snapshot.header.name,
+		.pid = kept ? kept->pid : p->snapshot.header.pid,
 		.wall_seconds = read_clock(CLOCK_REALTIME) / NS_PER_S,
 	};
 

@@ -3,11 +3,14 @@
  *
  * Entries are found by address in an open-addressed table. An entry is trusted until its next check is due; checks of all
  * doubted entries of one stack go out as one read. The rules of doubt:
- *  - 3.14+: the interpreter counts dying code objects; a changed count doubts every entry once.
- *  - before: an entry is checked at every use while it is young (ENTRY_YOUNG), then every ENTRY_RECHECK. Once an entry was found
- *    replaced, the program is one that makes code all the time: for CHURN_TIME every entry is checked at every use.
- * An entry read for the first time, or anew, counts for a stack only if the frame still holds that code object
+ *  - 3.14+: the interpreter counts dying code objects; a changed count doubts every entry once, and a stack that was read
+ *    later than the count doubts its own.
+ *  - before: an entry is checked at every use while it is young (ENTRY_YOUNG), then every ten milliseconds or, where there are
+ *    so many that this would cost more than a few percent of a core, less often. Once an entry was found replaced, the program
+ *    is one that makes code all the time: for CHURN_TIME every entry is checked at every use.
+ * An entry read for the first time, or anew, counts for a stack only if the frame lives and still holds that code object
  * afterwards, with its instruction taken again: else the stack was of an object that is gone, and what cannot be named is torn.
+ * So is an instruction that is not the code object's: that entry is read anew at once.
  *
  * Invariant: a frame is published under a name only if the name was read from, or checked against, the code object after the
  * frame was seen to use it, or within the trust given above.
@@ -22,8 +25,10 @@
 #include "python/identity.h"
 
 #define ENTRY_YOUNG ((nanoseconds)1000 * 1000 * 1000)
-#define ENTRY_RECHECK ((nanoseconds)100 * 1000 * 1000)
-#define CHURN_TIME ((nanoseconds)10 * 1000 * 1000 * 1000)
+#define RECHECK_LEAST ((nanoseconds)10 * 1000 * 1000)
+#define RECHECK_MOST ((nanoseconds)200 * 1000 * 1000)
+#define RECHECK_SHARE ((nanoseconds)50 * 1000) /* for each entry: a check of one costs ~1 us */
+#define CHURN_TIME ((nanoseconds)30 * 1000 * 1000 * 1000)
 #define ENTRIES_MAX 65536 /* code objects remembered; then all are forgotten and read anew */
 #define LINE_CACHE 8
 #define CODE_READ_TRIES 3
@@ -60,7 +65,10 @@ struct resolver {
 	nanoseconds now, churn_until;
 	uint64_t deaths; /* of the interpreter being resolved */
 	bool counts_deaths;
+	nanoseconds recheck; /* of entries that are not young */
+	bool read_late;      /* the stack was read again, after the count of deaths */
 	const struct py_look *look;
+	remote_addr tstate; /* of the thread being resolved */
 	/* work space of one stack: entries to check */
 	const struct code_identity *doubted[PY_DEPTH_MAX];
 	uint32_t doubted_entry[PY_DEPTH_MAX];
@@ -118,6 +126,11 @@ void resolver_tick(struct resolver *r, const struct py_look *look, nanoseconds n
 	r->look = look;
 	r->now = now;
 	r->tick++;
+	r->recheck = r->entry_count * RECHECK_SHARE;
+	if (r->recheck < RECHECK_LEAST)
+		r->recheck = RECHECK_LEAST;
+	if (r->recheck > RECHECK_MOST)
+		r->recheck = RECHECK_MOST;
 }
 
 void resolver_renewed(struct resolver *r)
@@ -219,13 +232,14 @@ static bool in_doubt(const struct resolver *r, const struct entry *e)
 {
 	if (!e->about.function)
 		return false;
-	if (r->counts_deaths)
-		return e->checked_deaths != r->deaths;
+	if (r->counts_deaths && e->checked_deaths != r->deaths)
+		return true;
 	if (e->checked_tick == r->tick)
 		return false;
-	if (r->now < r->churn_until || r->now - e->born < ENTRY_YOUNG)
-		return true;
-	return r->now - e->checked >= ENTRY_RECHECK;
+	if (r->counts_deaths)
+		return r->read_late;
+	return r->now < r->churn_until || r->now - e->born < ENTRY_YOUNG ||
+	       r->now - e->checked >= r->recheck;
 }
 
 /* ---- names of an entry -------------------------------------------------------------------------- */
@@ -324,29 +338,56 @@ static bool same_frame(const struct resolved_frame *a, const struct py_frame *b)
 }
 
 /*
- * Does the frame still hold this code object? Its word and its instruction are read again; the instruction of the
- * stack is brought up to date, so that name and line belong together.
+ * <= 3.10: the words of a frame object: its instruction, and behind that whether it executes.
+ * Source: Include/frameobject.h, f_executing of 3.8 and 3.9; f_state of 3.10, where 0 is FRAME_EXECUTING.
+ */
+static bool read_frame_object(struct resolver *r, struct py_frame *f)
+{
+	const struct py_layout *l = &r->runtime->layout;
+	bool in_units = l->lines_form == PY_LINES_310;
+	uint8_t raw[16];
+	int32_t lasti;
+
+	if (memory_read(r->memory, f->address + l->frame.lasti, raw, sizeof(raw)) != ST_OK)
+		return false;
+	memcpy(&lasti, raw, sizeof(lasti));
+	f->instruction = lasti < 0 ? -1 : in_units ? 2 * (int64_t)lasti : lasti;
+	return (raw[12] == 0) == in_units;
+}
+
+/*
+ * 3.11 and later: what lies beyond the top of the data stack is what calls have left behind, code word and all.
+ * datastack_limit follows datastack_top: Include/cpython/pystate.h, 3.11 to 3.15.
+ */
+static bool read_frame(struct resolver *r, struct py_frame *f)
+{
+	const struct py_layout *l = &r->runtime->layout;
+	uint64_t instruction, top[2];
+
+	if (!memory_read_u64(r->memory, f->address + l->frame.lasti, &instruction) ||
+	    memory_read(r->memory, r->tstate + l->tstate.datastack_top, top, sizeof(top)) != ST_OK)
+		return false;
+	f->instruction = (int64_t)(f->tlbc_index > 0 ? instruction : instruction - f->code);
+	return f->address < top[0] || f->address >= top[1];
+}
+
+/*
+ * Does the frame live, and hold this code object? Its words are read again; the instruction of the stack is brought up to
+ * date, so that name and line belong together.
  */
 static bool still_holds(struct resolver *r, const struct entry *e, struct py_frame *f)
 {
 	const struct py_layout *l = &r->runtime->layout;
-	remote_addr code;
 	const struct code_identity *id = &e->identity;
 	bool same = false;
+	remote_addr code;
 
-	if (!memory_read_u64(r->memory, f->address + l->frame.code, &code))
+	if (!(l->frame_form == PY_FRAME_OBJECT ? read_frame_object(r, f) : read_frame(r, f)) ||
+	    !memory_read_u64(r->memory, f->address + l->frame.code, &code))
 		return false;
 	if (l->frame.code_tagged)
 		code &= ~(remote_addr)7;
-	if (code != f->code || identity_check(&id, &same, 1, l, r->memory) != ST_OK)
-		return false;
-	if (l->frame_form == PY_FRAME_OBJECT)
-		return same;
-	uint64_t instruction;
-	if (!memory_read_u64(r->memory, f->address + l->frame.lasti, &instruction))
-		return false;
-	f->instruction = f->tlbc_index > 0 ? (int64_t)instruction : (int64_t)(instruction - code);
-	return same;
+	return code == f->code && identity_check(&id, &same, 1, l, r->memory) == ST_OK && same;
 }
 
 /* The entry of a frame, read if need be. ST_TORN: the code object is not there any more. */
@@ -363,7 +404,7 @@ static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t in
 	struct entry *e = &r->entries[found];
 	if (!e->about.function || e->interpreter != interpreter) {
 		status = fill_entry(r, e, interpreter);
-		if (status == ST_NO_MEMORY)
+		if (status == ST_NO_MEMORY || status == ST_ENDED || status == ST_DENIED)
 			return status;
 		if (status != ST_OK || !still_holds(r, e, f))
 			return ST_TORN;
@@ -372,19 +413,25 @@ static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t in
 	return ST_OK;
 }
 
-/*
- * Look at all entries of the stack that are in doubt, in one read; replaced ones are emptied, so that find_entry reads
- * them anew.
- */
+/* It turned out to be another code object: find_entry reads it anew, and no remembered stack may rest on it. */
+static void empty_entry(struct resolver *r, struct entry *e)
+{
+	code_free(&e->about);
+	memset(&e->about, 0, sizeof(e->about));
+	r->churn_until = r->now + CHURN_TIME;
+	r->generation++;
+}
+
+/* Look at all entries of the stack that are in doubt, in one read; replaced ones are emptied. */
 static enum status check_doubted(struct resolver *r, const struct py_stack *stack)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		uint32_t found = r->index[slot_of(r, stack->frames[i].code)];
-		struct entry *e = &r->entries[found];
-		if (!found || !in_doubt(r, e))
+		if (!found || !in_doubt(r, &r->entries[found]))
 			continue;
+		struct entry *e = &r->entries[found];
 		e->checked = r->now;
 		e->checked_tick = r->tick;
 		e->checked_deaths = r->deaths;
@@ -394,26 +441,27 @@ static enum status check_doubted(struct resolver *r, const struct py_stack *stac
 	if (n == 0)
 		return ST_OK;
 	enum status status = identity_check(r->doubted, r->same, n, &r->runtime->layout, r->memory);
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = &r->entries[r->doubted_entry[i]];
-		if (status == ST_OK && r->same[i])
-			continue;
-		code_free(&e->about);
-		memset(&e->about, 0, sizeof(e->about));
-		r->churn_until = r->now + CHURN_TIME;
-		r->generation++; /* no remembered stack may rest on it */
-	}
-	return ST_OK;
+	for (size_t i = 0; i < n && status == ST_OK; i++)
+		if (!r->same[i])
+			empty_entry(r, &r->entries[r->doubted_entry[i]]);
+	return status;
 }
 
-static bool any_doubt(const struct resolver *r, const struct py_stack *stack)
+/* Entry and frame id of a frame. ST_TORN: what it ran is not there any more. */
+static enum status resolve_frame(struct resolver *r, struct py_frame *f, int64_t interpreter,
+				 uint32_t *number, frame_id *frame)
 {
-	for (uint32_t i = 0; i < stack->depth; i++) {
-		uint32_t found = r->index[slot_of(r, stack->frames[i].code)];
-		if (found && in_doubt(r, &r->entries[found]))
-			return true;
-	}
-	return false;
+	enum status status = find_entry(r, f, interpreter, number);
+
+	if (status != ST_OK)
+		return status;
+	struct entry *e = &r->entries[*number];
+	status = name_frame(r, e, f, frame);
+	if (status != ST_TORN || e->checked_tick == r->tick)
+		return status;
+	empty_entry(r, e);
+	status = find_entry(r, f, interpreter, number);
+	return status == ST_OK ? name_frame(r, e, f, frame) : status;
 }
 
 /* Frames from the root that are what they were, and their stack. */
@@ -440,9 +488,7 @@ static enum status resolve_from(struct resolver *r, struct resolved *d, const st
 		struct py_frame *f = &s->frames[s->depth - 1 - n];
 		frame_id frame;
 		uint32_t number;
-		enum status status = find_entry(r, f, interpreter, &number);
-		if (status == ST_OK)
-			status = name_frame(r, &r->entries[number], f, &frame);
+		enum status status = resolve_frame(r, f, interpreter, &number, &frame);
 		if (status == ST_OK && frame != 0)
 			status = names_stack(r->names, stack, frame, &stack);
 		if (status != ST_OK)
@@ -478,7 +524,7 @@ static enum status resolve_good(struct resolver *r, struct resolved *d, const st
 				int64_t interpreter, stack_id base, bool *torn)
 {
 	enum status status = make_room(d, s->depth);
-	if (status == ST_OK && any_doubt(r, s))
+	if (status == ST_OK)
 		status = check_doubted(r, s);
 	stack_id below = 0;
 	if (status == ST_OK)
@@ -511,6 +557,8 @@ enum status resolver_stack(struct resolver *r, struct resolved *d, const struct 
 	enum status status;
 
 	r->deaths = r->look->interps[thread->interp].code_generation;
+	r->tstate = thread->tstate;
+	r->read_late = s->tries > 1;
 	if (s->state == PY_STACK_UNCHANGED && d->generation == r->generation && d->stack &&
 	    d->depth == s->depth) {
 		/* it has not run, so its code objects are alive: it holds them */
@@ -520,6 +568,7 @@ enum status resolver_stack(struct resolver *r, struct resolved *d, const struct 
 	if (s->state == PY_STACK_NONE || (s->depth == 0 && !is_torn)) {
 		d->depth = 0;
 		d->generation = 0;
+		d->root_frame = 0;
 		if (base)
 			d->stack = base;
 		else if ((status = resolver_special(r, NAMES_NO_PYTHON, 0, &d->stack)) != ST_OK)

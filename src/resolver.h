@@ -3,7 +3,7 @@
  *
  * It reads names and lines at first sight only, and knows when to doubt what it has read: a code object dies, and its
  * address is given to another. 3.14 and later count the deaths; before, what is young or lives among the dying is looked
- * at in every tick in which it is used, the rest ten times a second.
+ * at in every tick in which it is used, the rest about every ten milliseconds.
  */
 #ifndef PYTOP_RESOLVER_H
 #define PYTOP_RESOLVER_H

@@ -3,8 +3,9 @@
  *
  * It alone writes names, tally, pace, the log's encoder and the frame of the picture being filled. Wishes of other threads are
  * left in a small struct under a mutex, which the sampler only tries to take: if it is busy, the wish waits a tick.
- * A tick: sleep until the deadline, look, count, log; what is left of the interval goes to the picture, in slices. Trouble: a
- * target that ended, or became something else, ends the thread with a last picture; an exec of another Python is followed.
+ * A tick: sleep until the deadline, look, count, log; what is left of the interval goes to the picture, in slices. Trouble: an
+ * exec of another Python is followed; after the end of a target, or when it became something else, the thread stays for the
+ * wishes: what was seen can still be shown otherwise, and exported.
  */
 #include "sampler.h"
 
@@ -34,6 +35,9 @@
 	((nanoseconds)200 * 1000) /* at such short intervals one tick in 16 is measured */
 #define REATTACH_EVERY (SECOND / 20)
 #define REATTACH_FOR (5 * SECOND)
+#define EXEC_CHECK_EVERY (SECOND / 10)
+#define FAULTS_MAX 50 /* ticks in a row whose roots could not be read */
+#define RESUMES_MAX 3 /* new beginnings in a row that brought no tick */
 
 struct wishes {
 	bool any;
@@ -70,6 +74,11 @@ struct sampler {
 	nanoseconds refresh, next_picture;
 	bool by_line;
 	uint32_t execs;
+	bool executed; /* and not followed yet */
+	nanoseconds exec_checked;
+	unsigned faults, resumes;
+	nanoseconds lost;     /* time of ticks that failed: part of the next one's gap */
+	nanoseconds ended_at; /* when sampling ended by itself; 0: it goes on */
 	uint64_t tick_number;
 	uint64_t held_before; /* of observers before an exec */
 };
@@ -101,6 +110,11 @@ enum status sampler_open(struct sampler **sampler, const struct sampler_parts *p
 	pthread_cond_init(&s->begun, NULL);
 	*sampler = s;
 	return ST_OK;
+}
+
+static bool stopping(struct sampler *s)
+{
+	return atomic_load_explicit(&s->stop, memory_order_relaxed);
 }
 
 /* ---- the picture ------------------------------------------------------------------------------------ */
@@ -145,8 +159,10 @@ static bool work_on_picture(struct sampler *s, nanoseconds now)
 	struct picture *p = s->parts.picture;
 	bool complete;
 
+	if (!s->seen)
+		return false;
 	if (!picture_is_busy(p)) {
-		if (now < s->next_picture || !s->seen)
+		if (now < s->next_picture)
 			return false;
 		nanoseconds every = s->refresh;
 		if (now - atomic_load(&s->started) < SECOND && every > EARLY_PICTURES)
@@ -168,7 +184,7 @@ static bool work_on_picture(struct sampler *s, nanoseconds now)
 /* The last picture, whole, whatever it costs. */
 static void finish_picture(struct sampler *s)
 {
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	nanoseconds now = s->ended_at ? s->ended_at : read_clock(CLOCK_MONOTONIC);
 
 	if (!s->seen)
 		return;
@@ -226,6 +242,7 @@ static enum status look_and_record(struct sampler *s, const struct tick *when)
 
 	if (status == ST_TOO_BIG) {
 		status = renew_names(s);
+		s->seen = NULL; /* its ids are of the past */
 		if (status == ST_OK)
 			status = observer_look(s->observer, when, &s->seen);
 	}
@@ -244,9 +261,11 @@ static enum status do_tick(struct sampler *s, nanoseconds now)
 	nanoseconds before = measured ? read_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
 
 	pace_tick(&s->pace, now, &when.weight, &when.gap, &when.missed);
+	when.gap += s->lost;
 	if (when.gap > 0 && s->parts.log)
 		log_event(s->parts.log, SPOOL_GAP, now, "");
 	enum status status = look_and_record(s, &when);
+	s->lost = status == ST_OK ? 0 : when.weight + when.gap;
 	if (measured)
 		pace_cost(&s->pace, read_clock(CLOCK_THREAD_CPUTIME_ID) - before);
 	return status;
@@ -264,8 +283,7 @@ static nanoseconds wait_for_deadline(struct sampler *s)
 		if (now + SLICE_ROOM > s->pace.deadline)
 			break;
 	}
-	while (!flat_out && now < s->pace.deadline &&
-	       !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+	while (!flat_out && now < s->pace.deadline && !stopping(s)) {
 		nanoseconds until = s->pace.deadline;
 		if (s->pace.interval >= SPIN_BELOW) {
 			if (until - now > SLEEP_AT_MOST) {
@@ -292,57 +310,67 @@ static enum status open_observer(struct sampler *s)
 			     &s->observing);
 }
 
-static void describe(const struct sampler *s, struct spool_about *about)
+/* Two system calls: asked now and then. */
+static bool has_executed(struct sampler *s, nanoseconds now)
 {
-	const struct attachment *a = s->parts.attachment;
-
-	*about = (struct spool_about){
-		.pid = a->process.pid,
-		.life = s->execs,
-		.free_threaded = a->runtime.layout.version.free_threaded,
-		.version = a->runtime.version_text,
-		.name = a->info.name,
-		.command = a->info.command,
-		.rate_hz = s->options.rate_hz,
-		.jitter_percent = s->options.jitter_percent,
-		.process_started = (nanoseconds)a->info.start_time_ns,
-		.wall = read_clock(CLOCK_REALTIME),
-		.monotonic = read_clock(CLOCK_MONOTONIC),
-	};
+	if (now - s->exec_checked >= EXEC_CHECK_EVERY) {
+		s->exec_checked = now;
+		s->executed |= process_executed(&s->parts.attachment->process);
+	}
+	return s->executed;
 }
 
-/* Its memory cannot be read as it was: has it ended, or is it another program now? */
-static enum status follow_exec(struct sampler *s)
+static void begin_life(struct sampler *s, nanoseconds now)
 {
-	nanoseconds until = read_clock(CLOCK_MONOTONIC) + REATTACH_FOR;
-	struct timespec pause = { 0, REATTACH_EVERY };
-	enum status status = ST_ENDED;
-
-	s->held_before += observer_held_ns(s->observer);
-	observer_close(s->observer);
-	s->observer = NULL;
-	s->seen = NULL;
-	while (!atomic_load(&s->stop) && read_clock(CLOCK_MONOTONIC) < until) {
-		if (process_alive(&s->parts.attachment->process) != ST_OK)
-			return ST_ENDED;
-		status = attach_again(s->parts.attachment);
-		if (status == ST_OK)
-			status = open_observer(s);
-		if (status == ST_OK)
-			break;
-		nanosleep(&pause, NULL);
-	}
-	if (status != ST_OK)
-		return status;
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
 	struct spool_about about;
+
 	s->execs++;
-	describe(s, &about);
+	s->executed = false;
+	log_about(&about, s->parts.attachment, s->options.rate_hz, s->options.jitter_percent);
+	about.life = s->execs;
 	if (s->parts.log) {
 		log_event(s->parts.log, SPOOL_EXEC, now, about.command);
 		log_new_life(s->parts.log, &about);
 	}
+}
+
+/* Find everything anew; until that has worked, what was seen last stays as it is. */
+static enum status resume(struct sampler *s)
+{
+	struct observer *before = s->observer;
+	enum status status = attach_again(s->parts.attachment);
+
+	if (status == ST_OK)
+		status = open_observer(s);
+	if (status != ST_OK)
+		return status;
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	s->held_before += observer_held_ns(before);
+	observer_bury(before, now);
+	observer_close(before);
+	s->seen = NULL;
+	s->faults = 0;
+	s->resumes++;
+	if (s->executed)
+		begin_life(s, now);
 	pace_interrupted(&s->pace, now);
+	return ST_OK;
+}
+
+/* A tick failed for good: has the target ended, or is it another program now? ST_OK: sampling goes on. */
+static enum status follow(struct sampler *s)
+{
+	nanoseconds until = read_clock(CLOCK_MONOTONIC) + REATTACH_FOR;
+	struct timespec pause = { 0, REATTACH_EVERY };
+
+	while (!stopping(s)) {
+		if (process_alive(&s->parts.attachment->process) != ST_OK)
+			return ST_ENDED;
+		enum status status = resume(s);
+		if (status == ST_OK || read_clock(CLOCK_MONOTONIC) >= until)
+			return status;
+		nanosleep(&pause, NULL);
+	}
 	return ST_OK;
 }
 
@@ -350,9 +378,9 @@ static enum status follow_exec(struct sampler *s)
 
 static void begin(struct sampler *s)
 {
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
 	double rate = s->options.rate_hz;
 	enum status status = open_observer(s);
+	nanoseconds now = read_clock(CLOCK_MONOTONIC);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	atomic_store(&s->started, now);
@@ -367,33 +395,59 @@ static void begin(struct sampler *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
+/* A tick failed. ST_OK: sampling goes on. */
+static enum status recover(struct sampler *s, enum status why)
+{
+	if (process_alive(&s->parts.attachment->process) != ST_OK)
+		return ST_ENDED;
+	s->exec_checked = 0;
+	/* roots that cannot be read once may be an interpreter list in motion */
+	if (why == ST_FAULT && !has_executed(s, read_clock(CLOCK_MONOTONIC)) &&
+	    ++s->faults < FAULTS_MAX)
+		return ST_OK;
+	if (why == ST_NO_MEMORY || s->resumes >= RESUMES_MAX)
+		return why;
+	return follow(s);
+}
+
 static enum status run(struct sampler *s)
 {
-	unsigned faults = 0;
-
-	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+	while (!stopping(s)) {
 		nanoseconds now = wait_for_deadline(s);
-		if (atomic_load_explicit(&s->stop, memory_order_relaxed))
+		if (stopping(s))
 			break;
-		enum status status = do_tick(s, now);
-		if (status == ST_OK) {
-			faults = 0;
-			continue;
-		}
-		if (process_alive(&s->parts.attachment->process) != ST_OK)
-			return ST_ENDED;
-		/* roots that cannot be read once may be an interpreter list in motion */
-		if (status == ST_FAULT && !process_executed(&s->parts.attachment->process) &&
-		    ++faults < 50)
-			continue;
-		if (status == ST_NO_MEMORY)
-			return status;
-		status = follow_exec(s);
+		enum status status = has_executed(s, now) ? ST_FAULT : do_tick(s, now);
+		if (status == ST_OK)
+			s->faults = s->resumes = 0;
+		else
+			status = recover(s, status);
 		if (status != ST_OK)
 			return status;
-		faults = 0;
 	}
 	return ST_OK;
+}
+
+/* Sampling ended by itself. */
+static void end(struct sampler *s, enum status why)
+{
+	s->ended_at = read_clock(CLOCK_MONOTONIC);
+	observer_bury(s->observer, s->ended_at);
+	atomic_store(&s->ended, (int)why);
+}
+
+/* Nothing is sampled any more, and wishes are still granted. */
+static void serve(struct sampler *s)
+{
+	struct timespec pause = { 0, SLEEP_AT_MOST };
+
+	announce(s);
+	while (!stopping(s)) {
+		s->next_picture = INT64_MAX;
+		grant_wishes(s, s->ended_at);
+		while (work_on_picture(s, s->ended_at))
+			;
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* The last wish that matters is a cut: somebody waits for it. */
@@ -416,12 +470,13 @@ static void *sampler_main(void *context)
 	if (s->begin_status == ST_OK) {
 		enum status status = run(s);
 		if (status != ST_OK)
-			atomic_store(&s->ended, (int)status);
+			end(s, status);
 		finish_picture(s);
+		if (status != ST_OK)
+			serve(s);
 	}
 	fall_deaf(s);
 	observer_close(s->observer);
-	s->observer = NULL;
 	announce(s);
 	return NULL;
 }
@@ -434,8 +489,10 @@ enum status sampler_start(struct sampler *s)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int failed = pthread_create(&s->thread, NULL, sampler_main, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed)
+	if (failed) {
+		s->deaf = true;
 		return ST_NO_MEMORY;
+	}
 	s->running = true;
 	pthread_mutex_lock(&s->mutex);
 	while (!s->has_begun)
@@ -484,23 +541,18 @@ static struct wishes *lock_wishes(struct sampler *s)
 	return &s->wishes;
 }
 
-static void unlock_wishes(struct sampler *s)
-{
-	pthread_mutex_unlock(&s->mutex);
-}
-
 void sampler_wish_half_life(struct sampler *s, double seconds)
 {
 	struct wishes *w = lock_wishes(s);
 	w->has_half_life = true;
 	w->half_life_s = seconds;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 void sampler_wish_refresh(struct sampler *s, double seconds)
 {
 	lock_wishes(s)->refresh_s = seconds;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 void sampler_wish_by_line(struct sampler *s, bool by_line)
@@ -508,7 +560,7 @@ void sampler_wish_by_line(struct sampler *s, bool by_line)
 	struct wishes *w = lock_wishes(s);
 	w->by_line = by_line;
 	w->picture = true;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 void sampler_wish_stack(struct sampler *s, pid_t tid)
@@ -516,19 +568,19 @@ void sampler_wish_stack(struct sampler *s, pid_t tid)
 	struct wishes *w = lock_wishes(s);
 	w->stack_tid = tid;
 	w->picture = true;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 void sampler_wish_reset(struct sampler *s)
 {
 	lock_wishes(s)->reset = true;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 void sampler_wish_picture(struct sampler *s)
 {
 	lock_wishes(s)->picture = true;
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 bool sampler_wish_cut(struct sampler *s,
@@ -541,6 +593,6 @@ bool sampler_wish_cut(struct sampler *s,
 		w->cut_done = done;
 		w->cut_context = context;
 	}
-	unlock_wishes(s);
+	pthread_mutex_unlock(&s->mutex);
 	return heard;
 }

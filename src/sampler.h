@@ -57,7 +57,7 @@ bool sampler_wish_cut(struct sampler *s,
 
 /* CLOCK_MONOTONIC at which sampling began. */
 nanoseconds sampler_started(const struct sampler *s);
-/* Why sampling ended by itself: ST_OK while it goes on. */
+/* Why sampling ended by itself: ST_OK while it goes on. Wishes are granted until sampler_stop(). */
 enum status sampler_ended(const struct sampler *s);
 
 #endif

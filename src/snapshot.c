@@ -86,14 +86,13 @@ enum status pytop_snapshot(struct pytop *p, const struct pytop_snapshot **snapsh
 	ssize_t n = read(p->event_fd, &ignored, sizeof(ignored));
 
 	(void)n; /* empty: asked without an event */
-	if (f->number != s->number || s->number == 0) {
+	if (f->number != s->number) {
+		s->row_count = s->thread_count = s->interpreter_count = s->stack_depth = 0;
 		enum status status = fill_rows(p, f);
 		if (status != ST_OK)
 			return status;
 		s->number = f->number;
 		s->header = f->header;
-		if (f->number == 0)
-			headline_target(&s->header, &p->attachment);
 		s->threads = f->threads;
 		s->thread_count = f->thread_count;
 		s->interpreters = f->interpreters;
