@@ -136,14 +136,23 @@ static void give_to_owner(const struct spool_files *f, int fd)
 		return;
 }
 
+/* Only a lock that is made here is given away: one that was there may be a link to anything. */
 static enum status take_lock(struct spool_files *f)
 {
-	f->lock = openat(f->dir, LOCK_NAME, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const int flags = O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	bool made = true;
+
+	f->lock = openat(f->dir, LOCK_NAME, flags | O_EXCL, 0600);
+	if (f->lock < 0 && errno == EEXIST) {
+		made = false;
+		f->lock = openat(f->dir, LOCK_NAME, flags, 0600);
+	}
 	if (f->lock < 0)
 		return ST_SPOOL_PLACE;
 	if (flock(f->lock, LOCK_EX | LOCK_NB))
 		return errno == EWOULDBLOCK ? ST_SPOOL_LOCKED : ST_SPOOL_PLACE;
-	give_to_owner(f, f->lock);
+	if (made)
+		give_to_owner(f, f->lock);
 	return ST_OK;
 }
 
@@ -158,6 +167,10 @@ static bool is_locked(int dir)
 	return locked;
 }
 
+/*
+ * Between making a directory and opening it somebody may put another in its place: no link is
+ * followed then, and it is given away only when it is empty.
+ */
 static enum status open_named(struct spool_files *f, const char *path)
 {
 	bool made = mkdir(path, 0700) == 0;
@@ -165,16 +178,16 @@ static enum status open_named(struct spool_files *f, const char *path)
 	if (!made && errno != EEXIST)
 		return ST_SPOOL_PLACE;
 	f->named = true;
-	f->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	f->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (made ? O_NOFOLLOW : 0));
 	if (f->dir < 0)
 		return ST_SPOOL_PLACE;
-	if (made)
-		give_to_owner(f, f->dir);
 	f->place = alloc_string(path, strlen(path));
 	if (!f->place)
 		return ST_NO_MEMORY;
 	if (!is_empty(f->dir))
 		return is_locked(f->dir) ? ST_SPOOL_LOCKED : ST_SPOOL_NOT_EMPTY;
+	if (made)
+		give_to_owner(f, f->dir);
 	return take_lock(f);
 }
 
