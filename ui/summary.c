@@ -179,13 +179,13 @@ static void take_meters(const struct ui *ui, const struct pytop_header *h, struc
 		 cores > 1 ? "s" : "");
 	meters[1] = (struct meter){
 		.label = "GIL",
-		.share = h->gil_percent / 100,
+		.share = h->has_gil ? h->gil_percent / 100 : 0,
 		.role = h->has_gil ? THEME_GIL : THEME_QUIET,
 		.scale = "held",
 	};
 	meters[2] = (struct meter){
 		.label = "wait",
-		.share = waiters / threads,
+		.share = h->has_gil ? waiters / threads : 0,
 		.role = h->has_gil ? THEME_WAIT : THEME_QUIET,
 	};
 	snprintf(meters[2].scale, sizeof(meters[2].scale), "of %.0f", threads);
