@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "target/memory.h"
@@ -37,6 +38,15 @@ struct stretch *copies_add(struct copies *copies, remote_addr start, uint64_t si
 
 /* The stretch that was read and holds [address, address + size), or NULL. */
 struct stretch *copies_search(struct copies *copies, remote_addr address, uint32_t size);
+
+/* A word of the target among bytes that were read. */
+static inline uint64_t copies_word(const uint8_t *at)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return v;
+}
 
 static inline bool stretch_holds(const struct stretch *stretch, remote_addr address, uint32_t size)
 {

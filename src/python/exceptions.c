@@ -13,15 +13,9 @@
 
 #include <string.h>
 
+#include "python/copies.h"
+
 #define ITEMS_MAX 16
-
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
 
 bool exceptions_raising(const struct py_layout *layout, const uint8_t *tstate)
 {
@@ -29,7 +23,7 @@ bool exceptions_raising(const struct py_layout *layout, const uint8_t *tstate)
 
 	if (offset == LAYOUT_NONE || offset + 8 > layout->tstate.size)
 		return false;
-	return word_at(tstate + offset) != 0;
+	return copies_word(tstate + offset) != 0;
 }
 
 static bool is_none(struct exceptions *exceptions, const struct stack_reader *reader,
@@ -65,7 +59,7 @@ bool exceptions_handling(struct exceptions *exceptions, const struct stack_reade
 	if (!state || !state->first || layout->tstate.exc_info == LAYOUT_NONE ||
 	    layout->tstate.exc_info + 8 > layout->tstate.size || size > 64)
 		return false;
-	item = word_at(state->first + layout->tstate.exc_info);
+	item = copies_word(state->first + layout->tstate.exc_info);
 	for (unsigned i = 0; i < ITEMS_MAX && item; i++) {
 		const struct stretch *stretch = copies_find(&memo->copies, item, size);
 		const uint8_t *at;
@@ -79,10 +73,10 @@ bool exceptions_handling(struct exceptions *exceptions, const struct stack_reade
 		if (stretch != state && i < ITEMS_MAX)
 			places_keep(&memo->places, item, size, false, reader->look);
 		at = stretch->first + (item - stretch->start);
-		value = word_at(at + layout->err_item.exc_value);
+		value = copies_word(at + layout->err_item.exc_value);
 		if (value && !is_none(exceptions, reader, value))
 			return true;
-		item = word_at(at + layout->err_item.previous_item);
+		item = copies_word(at + layout->err_item.previous_item);
 	}
 	return false;
 }

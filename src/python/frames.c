@@ -24,14 +24,6 @@
 #define FIRST_FRAME_MAX 32   /* where in a chunk the first frame lies: pycore_frame.h, pystate.c */
 #define CODE_SIZE_MAX (UINT64_C(64) << 20)
 
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
 static int32_t int_at(const uint8_t *at)
 {
 	int32_t v;
@@ -85,6 +77,14 @@ enum status frame_shape_make(struct frame_shape *shape, const struct py_layout *
 	return ST_OK;
 }
 
+bool frames_plausible(const struct frame_shape *shape, const uint8_t *raw)
+{
+	if (!frames_address_fits(copies_word(raw + shape->code) & shape->code_mask))
+		return false;
+	return shape->owner == LAYOUT_NONE ||
+	       (raw[shape->owner] <= OWNER_MAX && raw[shape->owner] != OWNER_FRAME_OBJECT);
+}
+
 /* The executing instruction, and whether it can belong to the code. */
 static bool read_instruction(struct py_frame *frame, const struct frame_shape *shape,
 			     const uint8_t *at)
@@ -98,7 +98,7 @@ static bool read_instruction(struct py_frame *frame, const struct frame_shape *s
 		frame->instruction = lasti < 0 ? -1 : shape->lasti_in_units ? 2 * lasti : lasti;
 		return lasti >= -1;
 	}
-	pointer = word_at(at + shape->lasti);
+	pointer = copies_word(at + shape->lasti);
 	if (shape->tlbc_index != LAYOUT_NONE)
 		frame->tlbc_index = int_at(at + shape->tlbc_index);
 	if (frame->tlbc_index > 0) {
@@ -112,8 +112,8 @@ static bool read_instruction(struct py_frame *frame, const struct frame_shape *s
 static bool same_words(const struct frame_shape *shape, const uint8_t *a, const uint8_t *b,
 		       bool is_leaf)
 {
-	if (word_at(a + shape->code) != word_at(b + shape->code) ||
-	    word_at(a + shape->previous) != word_at(b + shape->previous))
+	if (copies_word(a + shape->code) != copies_word(b + shape->code) ||
+	    copies_word(a + shape->previous) != copies_word(b + shape->previous))
 		return false;
 	if (shape->owner != LAYOUT_NONE && a[shape->owner] != b[shape->owner])
 		return false;
@@ -121,7 +121,7 @@ static bool same_words(const struct frame_shape *shape, const uint8_t *a, const 
 		return true;
 	if (shape->lasti_is_int)
 		return int_at(a + shape->lasti) == int_at(b + shape->lasti);
-	return word_at(a + shape->lasti) == word_at(b + shape->lasti);
+	return copies_word(a + shape->lasti) == copies_word(b + shape->lasti);
 }
 
 /* Store a Python frame, or begin anew behind one that moved. */
@@ -133,7 +133,7 @@ static void store(struct frames_walk *walk, const struct frame_shape *shape, rem
 	struct py_frame *frame = &walk->frames[walk->depth];
 
 	frame->address = address;
-	frame->code = word_at(at + shape->code) & shape->code_mask;
+	frame->code = copies_word(at + shape->code) & shape->code_mask;
 	if (read_instruction(frame, shape, at) && frames_address_fits(frame->code) &&
 	    same_words(shape, stretch->first + into, at, is_leaf)) {
 		walk->depth++;
@@ -151,8 +151,8 @@ static void pass_entry(struct frames_walk *walk, const struct frame_shape *shape
 
 	if (!stretch->second)
 		return;
-	if (word_at(stretch->first + into + shape->previous) ==
-	    word_at(stretch->second + into + shape->previous))
+	if (copies_word(stretch->first + into + shape->previous) ==
+	    copies_word(stretch->second + into + shape->previous))
 		return;
 	walk->moved = true;
 	walk->depth = 0;
@@ -216,7 +216,7 @@ static bool step(struct frames_walk *walk, const struct frame_shape *shape, stru
 		stop(walk, *address, true);
 		return false;
 	}
-	previous = word_at(at + shape->previous);
+	previous = copies_word(at + shape->previous);
 	stretch->used = true;
 	note_elsewhere(walk, copies, stretch, *address, is_entry);
 	if (is_entry)
@@ -257,12 +257,12 @@ __attribute__((noinline)) static remote_addr stride(struct frames_walk *walk,
 	const struct py_frame *end = walk->frames + PY_DEPTH_MAX;
 
 	while (frame < end && into <= last && !(into & 7)) {
-		uint64_t word = word_at(second + into + code_at);
-		uint64_t previous = word_at(second + into + previous_at);
-		uint64_t lasti = word_at(second + into + lasti_at);
-		uint64_t moved = (word_at(first + into + code_at) ^ word) |
-				 (word_at(first + into + previous_at) ^ previous) |
-				 ((word_at(first + into + lasti_at) ^ lasti) & lasti_mask);
+		uint64_t word = copies_word(second + into + code_at);
+		uint64_t previous = copies_word(second + into + previous_at);
+		uint64_t lasti = copies_word(second + into + lasti_at);
+		uint64_t moved = (copies_word(first + into + code_at) ^ word) |
+				 (copies_word(first + into + previous_at) ^ previous) |
+				 ((copies_word(first + into + lasti_at) ^ lasti) & lasti_mask);
 		uint64_t code = word & mask;
 
 		if (moved | first[into + owner_at] | second[into + owner_at])

@@ -76,6 +76,9 @@ static inline bool frames_address_fits(remote_addr address)
 	return address >= 4096 && !(address & 7) && address < (UINT64_C(1) << 56);
 }
 
+/* Bytes (shape->size) that can be a frame of a stack. */
+bool frames_plausible(const struct frame_shape *shape, const uint8_t *raw);
+
 enum frames_end {
 	FRAMES_ROOT,    /* the chain ended */
 	FRAMES_LIMIT,   /* PY_DEPTH_MAX frames are stored */

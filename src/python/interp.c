@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "python/copies.h"
 #include "python/exceptions.h"
 #include "python/interps.h"
 #include "python/stack.h"
@@ -120,14 +121,6 @@ static void plan_threads(struct interp_reader *r)
 	}
 }
 
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
 /* The thread state of a thread in the batch: still this thread's. */
 static bool is_intact(const struct interp_reader *r, const struct thread_node *node,
 		      remote_addr interp)
@@ -135,7 +128,7 @@ static bool is_intact(const struct interp_reader *r, const struct thread_node *n
 	const struct py_layout *layout = &r->runtime->layout;
 	const uint8_t *state = node->memo.copies.count ? node->memo.copies.items[0].first : NULL;
 
-	return state && word_at(state + layout->tstate.interp) == interp &&
+	return state && copies_word(state + layout->tstate.interp) == interp &&
 	       threads_same(&node->pub, layout, state);
 }
 
@@ -155,7 +148,7 @@ static bool list_holds(struct interp_reader *r, const struct interp_node *interp
 			continue;
 		stack_tstate(&node->memo, &r->batch);
 		if (holds && (!is_intact(r, node, interp->address) ||
-			      word_at(node->memo.copies.items[0].first + next) != expected))
+			      copies_word(node->memo.copies.items[0].first + next) != expected))
 			holds = false;
 	}
 	return holds;

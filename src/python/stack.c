@@ -1,10 +1,9 @@
 /*
- * stack: the pieces of a thread, in the order that makes them a proof, and the loop that ends in one.
+ * stack: from a reading of a thread to its stack: judge it, find what was missing, read again.
  *
- * [chunks and frames elsewhere][thread state][entry frames, cframe][chunks and frames elsewhere again]: see frames.c
- * for why this proves a stack. Where the pieces lie is known from the looks before; a walk that leaves them
- * says where it wanted to go, that place is looked up and all is read again. A walk that saw motion is read again
- * just so, PY_READS_MAX times at most.
+ * See stack_plan.c for what a reading holds, and frames.c for why that proves a stack. Where the pieces lie is known
+ * from the looks before; a walk that leaves them says where it wanted to go, that place is looked up and all is read
+ * again. A walk that saw motion is read again just so, PY_READS_MAX times at most.
  *
  * The work in one look is bounded whatever the target does: PY_READS_MAX torn readings, STACK_MISSES_MAX others,
  * STACK_PIECES_MAX pieces, STACK_CHASE_MAX single frames, PLACES_MAX places, CHUNKS_MAX chunks, PY_DEPTH_MAX frames.
@@ -13,99 +12,15 @@
  */
 #include "python/stack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 
-#define TSTATE_SIZE_MAX 4096
 #define ROOT_STREAK 8 /* looks that ended in the same entry frame until it is not read any more */
 #define ROOT_EVERY 64 /* looks between two times it is read nevertheless */
 #define AGE_EVERY 16  /* looks between two times that old chunks are forgotten */
 
 enum verdict { VERDICT_GOOD, VERDICT_NONE, VERDICT_MISSING, VERDICT_TORN };
-
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
-
-/* The thread state's pointer to its top frame, or to what holds it. */
-static uint32_t leaf_offset(const struct py_layout *layout)
-{
-	switch (layout->frame_form) {
-	case PY_FRAME_OBJECT:
-		return layout->tstate.frame;
-	case PY_FRAME_PREV_INSTR:
-		return layout->tstate.cframe;
-	default:
-		return layout->tstate.current_frame;
-	}
-}
-
-static bool inside(uint32_t offset, uint32_t width, uint32_t size)
-{
-	return width <= size && offset <= size - width;
-}
-
-enum status stack_reader_open(struct stack_reader *reader, const struct py_layout *layout,
-			      struct memory *memory)
-{
-	uint32_t size = layout->tstate.size;
-	enum status status = frame_shape_make(&reader->shape, layout);
-
-	if (status != ST_OK)
-		return status;
-	if (size < 32 || size > TSTATE_SIZE_MAX || !inside(leaf_offset(layout), 8, size) ||
-	    !inside(layout->tstate.next, 8, size) || !inside(layout->tstate.interp, 8, size))
-		return ST_BAD_DATA;
-	if (layout->frame_form != PY_FRAME_OBJECT &&
-	    (!inside(layout->tstate.datastack_chunk, 8, size) ||
-	     !inside(layout->tstate.datastack_top, 8, size)))
-		return ST_BAD_DATA;
-	if (layout->frame_form == PY_FRAME_PREV_INSTR &&
-	    !inside(layout->cframe.current_frame, 8, FRAMES_SIZE_MAX))
-		return ST_BAD_DATA;
-	if (layout->tstate.base_frame != LAYOUT_NONE && !inside(layout->tstate.base_frame, 8, size))
-		return ST_BAD_DATA;
-	reader->layout = layout;
-	reader->memory = memory;
-	return ST_OK;
-}
-
-void stack_reader_close(struct stack_reader *reader)
-{
-	batch_free(&reader->again);
-}
-
-void stack_memo_free(struct stack_memo *memo)
-{
-	chunks_free(&memo->chunks);
-	places_free(&memo->places);
-	copies_free(&memo->copies);
-}
-
-void stack_memo_reset(struct stack_memo *memo)
-{
-	memo->chunks.count = 0;
-	memo->chunks.newest = 0;
-	memo->places.count = 0;
-	memo->places.changed = true;
-	copies_clear(&memo->copies);
-	memo->root = (struct frames_root){ 0 };
-	memo->root_streak = 0;
-	memo->root_frame = 0;
-	memo->leaf_word = 0;
-	memo->settled = false;
-}
-
-static bool has_chunks(const struct stack_reader *reader)
-{
-	return reader->layout->frame_form != PY_FRAME_OBJECT;
-}
 
 /* The entry frame that ended the chain so often that it is left out of the reading. */
 static const struct frames_root *trusted_root(const struct stack_memo *memo)
@@ -135,120 +50,34 @@ static void note_root(struct stack_reader *reader, struct stack_memo *memo)
 	}
 }
 
-/* Which stretches are wanted; no pieces yet. */
-static void gather(struct stack_reader *reader, struct stack_memo *memo, bool again)
-{
-	struct copies *copies = &memo->copies;
-	uint32_t look = reader->look;
-
-	for (size_t i = 0; i < memo->chunks.count; i++) {
-		const struct chunk *chunk = &memo->chunks.items[i];
-		struct stretch *stretch = NULL;
-
-		if (chunk_is_read(&memo->chunks, chunk, look))
-			stretch = copies_add(copies, chunk->address, chunk->used);
-		if (stretch)
-			stretch->again = 0;
-	}
-	copies->sorted = copies->count;
-	places_settle(&memo->places, look, again);
-	for (size_t i = 0; i < memo->places.span_count; i++) {
-		const struct place_span *span = &memo->places.spans[i];
-		struct stretch *stretch = copies_add(copies, span->start, span->size);
-
-		if (stretch)
-			stretch->again = span->twice ? 0 : BATCH_NO_PIECE;
-	}
-}
-
-void stack_plan(struct stack_reader *reader, struct stack_memo *memo, struct batch *batch,
-		remote_addr tstate, bool whole)
-{
-	struct copies *copies = &memo->copies;
-	struct stretch *state;
-
-	copies_clear(copies);
-	state = copies_add(copies, tstate, reader->layout->tstate.size);
-	copies->sorted = copies->count;
-	if (!state)
-		return;
-	state->again = BATCH_NO_PIECE;
-	if (whole)
-		gather(reader, memo, batch == &reader->again);
-	for (size_t i = 1; i < copies->count; i++) {
-		struct stretch *stretch = &copies->items[i];
-
-		if (stretch->again != BATCH_NO_PIECE)
-			stretch->piece = batch_add(batch, stretch->start, stretch->size);
-	}
-	for (size_t i = 0; i < copies->count; i++) {
-		struct stretch *stretch = &copies->items[i];
-
-		if (stretch->again == BATCH_NO_PIECE)
-			stretch->piece = batch_add(batch, stretch->start, stretch->size);
-	}
-	for (size_t i = 1; i < copies->count; i++) {
-		struct stretch *stretch = &copies->items[i];
-
-		if (stretch->again != BATCH_NO_PIECE)
-			stretch->again = batch_add(batch, stretch->start, stretch->size);
-	}
-}
-
-/* A stretch that could not be read: what was there is no more. */
-static void forget(struct stack_memo *memo, struct stretch *stretch, bool is_chunk)
-{
-	stretch->first = NULL;
-	if (is_chunk)
-		chunks_drop(&memo->chunks, stretch->start);
-	else
-		places_drop(&memo->places, stretch->start, stretch->size);
-}
-
-const uint8_t *stack_tstate(struct stack_memo *memo, const struct batch *batch)
-{
-	struct copies *copies = &memo->copies;
-
-	for (size_t i = 0; i < copies->count; i++) {
-		struct stretch *stretch = &copies->items[i];
-		bool twice = stretch->again != BATCH_NO_PIECE;
-
-		stretch->first = batch_bytes(batch, stretch->piece);
-		stretch->second = twice ? batch_bytes(batch, stretch->again) : NULL;
-		if (i > 0 && (!stretch->first || (twice && !stretch->second)))
-			forget(memo, stretch, i < copies->sorted);
-	}
-	return copies->count ? copies->items[0].first : NULL;
-}
-
 /* What the thread state says of its data stack. */
 static void note_chunk(struct stack_reader *reader, struct stack_memo *memo, const uint8_t *state)
 {
 	uint32_t top = reader->layout->tstate.datastack_top;
 	remote_addr limit;
 
-	if (!has_chunks(reader))
+	if (!stack_has_chunks(reader))
 		return;
 	/* datastack_limit follows datastack_top: Include/cpython/pystate.h, 3.11 to 3.15 */
-	if (inside(top, 16, reader->layout->tstate.size))
-		limit = word_at(state + top + 8);
+	if (top + 16 <= reader->layout->tstate.size)
+		limit = copies_word(state + top + 8);
 	else
-		limit = word_at(state + reader->layout->tstate.datastack_chunk) + 16384;
-	chunks_note_top(&memo->chunks, word_at(state + reader->layout->tstate.datastack_chunk),
-			word_at(state + top), limit, reader->look);
+		limit = copies_word(state + reader->layout->tstate.datastack_chunk) + 16384;
+	chunks_note_top(&memo->chunks, copies_word(state + reader->layout->tstate.datastack_chunk),
+			copies_word(state + top), limit, reader->look);
 }
 
 /* The address of the top frame; false when what holds it was not read (the walk's missing says where it is). */
 static bool find_leaf(struct stack_reader *reader, struct stack_memo *memo, const uint8_t *state,
 		      remote_addr *leaf)
 {
-	remote_addr word = word_at(state + leaf_offset(reader->layout));
+	remote_addr word = copies_word(state + stack_leaf_offset(reader->layout));
 	uint32_t into = reader->layout->cframe.current_frame;
 	const struct stretch *stretch;
 
 	memo->leaf_word = word;
 	*leaf = word;
-	if (reader->layout->frame_form != PY_FRAME_PREV_INSTR || !word)
+	if (!stack_has_cframe(reader) || !word)
 		return true;
 	stretch = copies_find(&memo->copies, word, into + 8);
 	if (!stretch) {
@@ -257,7 +86,7 @@ static bool find_leaf(struct stack_reader *reader, struct stack_memo *memo, cons
 	}
 	if (stretch != memo->copies.items)
 		places_keep(&memo->places, word, into + 8, false, reader->look);
-	*leaf = word_at(stretch->first + (word - stretch->start) + into);
+	*leaf = copies_word(stretch->first + (word - stretch->start) + into);
 	return true;
 }
 
@@ -311,7 +140,7 @@ static enum verdict judge(struct stack_reader *reader, struct stack_memo *memo,
 	if (*cframe_missing)
 		return frames_address_fits(walk->missing) ? VERDICT_MISSING : VERDICT_TORN;
 	frames_follow(walk, &reader->shape, &memo->copies, leaf,
-		      base != LAYOUT_NONE ? word_at(state + base) : 0, trusted_root(memo));
+		      base != LAYOUT_NONE ? copies_word(state + base) : 0, trusted_root(memo));
 	note_walk(reader, memo);
 	if (!walk->moved)
 		note_root(reader, memo);
@@ -334,16 +163,19 @@ static void chase(struct stack_reader *reader, struct stack_memo *memo, remote_a
 	while (frames_address_fits(address) && memo->chase_left) {
 		bool is_entry;
 
-		if (has_chunks(reader) && chunks_want(&memo->chunks, reader->layout, reader->memory,
-						      address, shape->size, reader->look))
+		if (stack_has_chunks(reader) &&
+		    chunks_want(&memo->chunks, reader->layout, reader->memory, address, shape->size,
+				reader->look))
 			return;
 		memo->chase_left--;
 		if (memory_read(reader->memory, address, raw, shape->size) != ST_OK)
 			return;
 		is_entry = shape->owner != LAYOUT_NONE && raw[shape->owner] >= shape->owner_skip;
+		if (!frames_plausible(shape, raw))
+			return;
 		places_keep(&memo->places, address, shape->size, twice || !is_entry, reader->look);
 		twice = false;
-		address = word_at(raw + shape->previous);
+		address = copies_word(raw + shape->previous);
 		if (copies_find(&memo->copies, address, shape->size))
 			return;
 	}
@@ -409,7 +241,7 @@ static enum status read_again(struct stack_reader *reader, struct stack_memo *me
 	if (status != ST_OK)
 		return status;
 	*state = stack_tstate(memo, &reader->again);
-	if (*state && word_at(*state + reader->layout->tstate.interp) != interp)
+	if (*state && copies_word(*state + reader->layout->tstate.interp) != interp)
 		*state = NULL;
 	return ST_OK;
 }
@@ -487,7 +319,7 @@ enum status stack_check(struct stack_reader *reader, struct stack_memo *memo, re
 	const uint8_t *state = memo->copies.count ? memo->copies.items[0].first : NULL;
 
 	if (memo->settled && state &&
-	    word_at(state + leaf_offset(reader->layout)) == memo->leaf_word) {
+	    copies_word(state + stack_leaf_offset(reader->layout)) == memo->leaf_word) {
 		stack->state = PY_STACK_UNCHANGED;
 		stack->tries = 0;
 		stack->kept = stack->depth;

@@ -49,6 +49,21 @@ struct stack_memo {
 	uint32_t chase_left;
 };
 
+/* 3.11+: frames lie in chunks. */
+static inline bool stack_has_chunks(const struct stack_reader *reader)
+{
+	return reader->layout->frame_form != PY_FRAME_OBJECT;
+}
+
+/* 3.11, 3.12: a cframe on the C stack names the leaf. */
+static inline bool stack_has_cframe(const struct stack_reader *reader)
+{
+	return reader->layout->frame_form == PY_FRAME_PREV_INSTR;
+}
+
+/* Where in the thread state the pointer to its top frame is, or to what holds that. */
+uint32_t stack_leaf_offset(const struct py_layout *layout);
+
 /* ST_BAD_DATA: the layout makes no sense. */
 enum status stack_reader_open(struct stack_reader *reader, const struct py_layout *layout,
 			      struct memory *memory) MUST_CHECK;

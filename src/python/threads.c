@@ -17,23 +17,16 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "python/copies.h"
 #include "python/frames.h"
 
 #define SPARE_MAX 64 /* nodes kept for threads to come */
-
-static uint64_t word_at(const uint8_t *at)
-{
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return v;
-}
 
 static uint64_t field(const uint8_t *tstate, const struct py_layout *layout, uint32_t offset)
 {
 	if (offset == LAYOUT_NONE || offset + 8 > layout->tstate.size)
 		return 0;
-	return word_at(tstate + offset);
+	return copies_word(tstate + offset);
 }
 
 static uint32_t int_field(const uint8_t *tstate, const struct py_layout *layout, uint32_t offset)
@@ -245,7 +238,7 @@ enum status threads_walk(struct threads *threads, struct stack_reader *reader, r
 	uint8_t raw[4096];
 	enum status status = read_known(reader, head_at, old, old_count);
 	const uint8_t *bytes = status == ST_OK ? batch_bytes(&reader->again, 0) : NULL;
-	remote_addr tstate = bytes ? word_at(bytes) : 0;
+	remote_addr tstate = bytes ? copies_word(bytes) : 0;
 
 	if (status == ST_OK && !bytes)
 		status = ST_TORN;
@@ -255,12 +248,12 @@ enum status threads_walk(struct threads *threads, struct stack_reader *reader, r
 			break;
 		}
 		bytes = walk_bytes(&walk, tstate, raw, &status);
-		if (!bytes || word_at(bytes + layout->tstate.interp) != interp) {
+		if (!bytes || copies_word(bytes + layout->tstate.interp) != interp) {
 			status = status == ST_ENDED || status == ST_DENIED ? status : ST_TORN;
 			break;
 		}
 		status = walk_node(&walk, tstate, bytes);
-		tstate = word_at(bytes + layout->tstate.next);
+		tstate = copies_word(bytes + layout->tstate.next);
 	}
 	if (status == ST_TOO_BIG)
 		return ST_OK; /* more threads than pytop shows */
