@@ -21,7 +21,7 @@ WORKERS = 4
 
 
 def start_all(stop):
-    catalogue = Catalogue(products=400)
+    catalogue = Catalogue(products=1200)
     inventory = Inventory(catalogue)
     cache = PageCache()
     shop = Shop(catalogue, PriceList(catalogue), inventory, cache)
