@@ -466,7 +466,7 @@ enum status spool_files_keep(struct spool_files *f, const char *keep_in, char *p
 
 	if (st == ST_OK && !mkdtemp(made))
 		st = ST_SYSTEM;
-	if (st == ST_OK && (dir = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (st == ST_OK && (dir = open(made, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
 		st = ST_SYSTEM;
 	if (dir >= 0)
 		give_to_owner(f, dir);
