@@ -48,6 +48,11 @@ static enum status tell(struct gecko *g, double done)
 	return !g->progress || g->progress(g->context, done) ? ST_OK : ST_CANCELLED;
 }
 
+static bool writing(void *context, double done)
+{
+	return tell(context, SHARE_OF_PASS + (1 - SHARE_OF_PASS) * done) == ST_OK;
+}
+
 static nanoseconds asked_interval(const struct replay_info *info)
 {
 	if (info->about.rate_hz > 0)
@@ -63,6 +68,8 @@ static enum status begin(struct gecko *g, const struct tick *tick)
 	g->first = tick->time;
 	gecko_rows_open(&g->rows, &g->tables, g->scratch, g->range.merge, tick->time,
 			asked_interval(g->info));
+	g->rows.going = writing;
+	g->rows.context = g;
 	return gecko_counters_open(&g->counters, g->scratch, tick->time);
 }
 
@@ -193,6 +200,13 @@ static double ms_since_zero(const struct gecko *g, nanoseconds time)
 	return (double)((time - g->first) / 1000) / 1e3;
 }
 
+static const char *process_name(const struct gecko *g)
+{
+	const char *name = g->info->about.name;
+
+	return name && *name ? name : "python";
+}
+
 static void write_thread_name(const struct gecko *g, struct json *j, const struct name_thread *name,
 			      bool main)
 {
@@ -202,7 +216,7 @@ static void write_thread_name(const struct gecko *g, struct json *j, const struc
 
 	json_key(j, "name");
 	if (main)
-		snprintf(text, sizeof(text), "%s: %s", g->info->about.name,
+		snprintf(text, sizeof(text), "%s: %s", process_name(g),
 			 size ? plain : "MainThread");
 	else if (!size)
 		snprintf(text, sizeof(text), "Thread %ld", (long)name->tid);
@@ -260,7 +274,7 @@ static enum status write_thread(struct gecko *g, struct json *j, size_t index, c
 	json_key(j, "processType");
 	json_string(j, "default");
 	json_key(j, "processName");
-	json_string(j, g->info->about.name);
+	json_string(j, process_name(g));
 	write_life(g, j, name);
 	json_key(j, "showMarkersInTimeline");
 	json_bool(j, true);
@@ -281,9 +295,6 @@ static enum status write_threads(struct gecko *g, struct json *j, const char *pi
 	for (size_t i = 0; i < g->order_count && status == ST_OK; i++) {
 		status = write_thread(g, j, i, pid);
 		rows += g->rows.threads[g->order[i]].rows;
-		if (status == ST_OK)
-			status = tell(g, SHARE_OF_PASS + (1 - SHARE_OF_PASS) * (double)rows /
-								 (double)g->rows.rows);
 	}
 	json_array_end(j);
 	return status == ST_OK && rows != g->rows.rows ? ST_BAD_DATA : status;

@@ -9,17 +9,30 @@
  */
 #include "export/gecko_rows.h"
 
+#define PIECES_BETWEEN 16 /* two calls of going */
+#define MARKER_COLUMNS 6
+
 /* What is read of a stream, one number after another. */
 struct pass {
-	struct scratch *scratch;
+	struct gecko_rows *rows;
 	struct cursor at;
 };
 
-static enum status begin(struct pass *p, struct scratch *scratch, uint32_t stream)
+static enum status begin(struct pass *p, struct gecko_rows *r, uint32_t stream)
 {
-	p->scratch = scratch;
+	p->rows = r;
 	p->at = cursor_over((struct bytes){ NULL, 0 });
-	return scratch_rewind(scratch, stream);
+	return scratch_rewind(r->scratch, stream);
+}
+
+static enum status tell(struct gecko_rows *r)
+{
+	uint64_t all = r->rows * (r->merge ? 4 : 3) + r->markers * MARKER_COLUMNS;
+	double done = all ? (double)r->written / (double)all : 1;
+
+	if (!r->going || ++r->pieces % PIECES_BETWEEN)
+		return ST_OK;
+	return r->going(r->context, done < 1 ? done : 1) ? ST_OK : ST_CANCELLED;
 }
 
 /* More numbers stand in p->at, unless the stream is at its end. */
@@ -30,10 +43,10 @@ static enum status more(struct pass *p)
 
 	if (cursor_left(&p->at))
 		return ST_OK;
-	status = scratch_read(p->scratch, &piece);
+	status = scratch_read(p->rows->scratch, &piece);
 	if (status == ST_OK)
 		p->at = cursor_over(piece);
-	return status;
+	return status == ST_OK ? tell(p->rows) : status;
 }
 
 static void write_stack(struct json *j, uint64_t stack)
@@ -55,7 +68,7 @@ static enum status write_column(struct gecko_rows *r, const struct gecko_thread 
 				uint64_t *sum)
 {
 	struct pass p;
-	enum status status = begin(&p, r->scratch, t->streams[column]);
+	enum status status = begin(&p, r, t->streams[column]);
 	uint64_t rows = 0;
 
 	*sum = 0;
@@ -69,6 +82,7 @@ static enum status write_column(struct gecko_rows *r, const struct gecko_thread 
 
 			*sum += v;
 			write(j, v);
+			r->written++;
 		}
 		if (p.at.overrun)
 			status = ST_BAD_DATA;
@@ -180,7 +194,7 @@ static enum status write_marks(struct gecko_rows *r, const struct gecko_thread *
 			       void (*write)(struct json *j, const struct marker *m))
 {
 	struct pass p;
-	enum status status = begin(&p, r->scratch, t->streams[GECKO_COLUMN_MARKS]);
+	enum status status = begin(&p, r, t->streams[GECKO_COLUMN_MARKS]);
 	struct marker m;
 	uint64_t rows = 0;
 
@@ -195,6 +209,7 @@ static enum status write_marks(struct gecko_rows *r, const struct gecko_thread *
 			break;
 		write(j, &m);
 		rows++;
+		r->written++;
 	}
 	json_array_end(j);
 	return status == ST_OK && rows != t->markers ? ST_BAD_DATA : status;
@@ -205,7 +220,7 @@ static enum status write_markers(struct gecko_rows *r, const struct gecko_thread
 	static const struct {
 		const char *key;
 		void (*write)(struct json *j, const struct marker *m);
-	} columns[] = {
+	} columns[MARKER_COLUMNS] = {
 		{ "data", write_data },   { "name", write_name },   { "startTime", write_start },
 		{ "endTime", write_end }, { "phase", write_phase }, { "category", write_category },
 	};
@@ -213,7 +228,7 @@ static enum status write_markers(struct gecko_rows *r, const struct gecko_thread
 
 	json_key(j, "markers");
 	json_object(j);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && status == ST_OK; i++)
+	for (size_t i = 0; i < MARKER_COLUMNS && status == ST_OK; i++)
 		status = write_marks(r, t, j, columns[i].key, columns[i].write);
 	json_key(j, "length");
 	json_uint(j, t->markers);

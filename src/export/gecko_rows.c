@@ -99,6 +99,7 @@ static enum status end_mark(struct gecko_rows *r, struct gecko_thread *t, unsign
 	n += put_varint(record + n, (uint64_t)start);
 	n += put_varint(record + n, (uint64_t)(end > start ? end - start : 0));
 	t->markers++;
+	r->markers++;
 	return scratch_add(r->scratch, t->streams[GECKO_COLUMN_MARKS], record, n);
 }
 

@@ -48,7 +48,11 @@ struct gecko_rows {
 	bool merge;
 	nanoseconds zero;     /* the file's time 0 */
 	nanoseconds interval; /* how long a thread-sample is taken to hold when nothing follows */
-	uint64_t ticks, samples, rows, torn;
+	uint64_t ticks, samples, rows, torn, markers;
+	/* Told now and then while writing, with the share that is done; false cancels. */
+	bool (*going)(void *context, double done);
+	void *context;
+	uint64_t written, pieces; /* numbers that are written, and pieces of streams */
 };
 
 /* tables and scratch are borrowed. */

@@ -177,6 +177,37 @@ START_TEST(says_what_it_is)
 }
 END_TEST
 
+/*
+ * A thread of another interpreter, and a process whose main thread was not recorded: one stands
+ * for it.
+ */
+START_TEST(other_interpreters)
+{
+	struct recording r;
+	struct export_result result;
+	struct name_thread thread = { .tid = 4250, .interpreter = 3, .main = false };
+	thread_id one, two;
+	char *text;
+
+	recording_open(&r, NULL);
+	thread.name = recording_string(&r, "sub");
+	ck_assert_int_eq(names_thread(r.names, &thread, &one), ST_OK);
+	thread.interpreter = 0;
+	thread.name = recording_string(&r, "plain");
+	ck_assert_int_eq(names_thread(r.names, &thread, &two), ST_OK);
+
+	struct sample s[2] = { sample_of(one, 0, STATE_POLL), sample_of(two, 0, STATE_POLL) };
+
+	recording_tick(&r, s, 2);
+	text = document(&r, &result);
+	ck_assert_int_eq(strncmp(thread_named(text, "sub"), ":false", 6), 0);
+	ck_assert_ptr_nonnull(strstr(thread_named(text, "sub"), "\"tid\":\"4250/interp3\""));
+	ck_assert_int_eq(strncmp(thread_named(text, "shop.py: plain"), ":true", 5), 0);
+	free(text);
+	recording_close(&r);
+}
+END_TEST
+
 /* Three intervals, the last open at the cut. */
 START_TEST(states_are_markers)
 {
@@ -375,5 +406,5 @@ START_TEST(looks)
 }
 END_TEST
 
-UNIT_MAIN("gecko", rows_and_cpu, says_what_it_is, states_are_markers, gaps, idle_runs_are_merged,
-	  range, range_bounds_rows, looks)
+UNIT_MAIN("gecko", rows_and_cpu, says_what_it_is, other_interpreters, states_are_markers, gaps,
+	  idle_runs_are_merged, range, range_bounds_rows, looks)
