@@ -191,8 +191,11 @@ static uint64_t key(const void *row)
 static bool match(const void *row, const char *text)
 {
 	const struct columns_process *p = row;
+	char pid[24];
 
-	return columns_contains(p->process.command, text) || columns_contains(p->user, text);
+	snprintf(pid, sizeof(pid), "%" PRIdMAX, (intmax_t)p->process.pid);
+	return columns_contains(p->process.command, text) || columns_contains(p->user, text) ||
+	       columns_contains(pid, text);
 }
 
 const struct column_set columns_processes = {

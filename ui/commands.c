@@ -148,8 +148,8 @@ static void quit(struct ui *ui)
 {
 	if (ui->exporting && !ui->quit_asked) {
 		ui->quit_asked = true;
-		notice_say(&ui->notice, ui->now_ms,
-			   "a profile is being written: q again gives it up");
+		notice_keep(&ui->notice,
+			    "leaving when the profile is written\tq again gives it up");
 		return;
 	}
 	ui->result->end = LOOP_QUIT;
@@ -163,6 +163,8 @@ static void back(struct ui *ui)
 	struct table *table = view->table ? view->table(ui) : NULL;
 
 	if (ui->exporting) {
+		ui->quit_asked = false;
+		notice_clear(&ui->notice);
 		exports_cancel(ui);
 	} else if (ui->notice.text[0]) {
 		notice_clear(&ui->notice);

@@ -137,7 +137,11 @@ bool exports_update(struct ui *ui)
 		ui->export_done = state.done;
 		return changed;
 	}
-	ui->exporting = ui->quit_asked = false;
+	ui->exporting = false;
+	if (ui->quit_asked) {
+		ui->result->end = LOOP_QUIT;
+		ui->done = true;
+	}
 	if (state.status == ST_OK) {
 		remember(ui->result, state.result.path);
 		say_success(ui, &state);

@@ -11,7 +11,10 @@
 
 /* Begin; whole: the whole log, however long. What stands against it is said. */
 void exports_begin(struct ui *ui, const struct export_format *format, bool whole);
-/* Look how far it is; when it has ended, say so and remember the file. True: something changed. */
+/*
+ * Look how far it is; when it has ended, say so, remember the file, and leave if that was asked.
+ * True: something changed.
+ */
 bool exports_update(struct ui *ui);
 void exports_cancel(struct ui *ui);
 /* The progress, while one runs. */

@@ -70,7 +70,7 @@ struct ui {
 	const struct export_format *last_format; /* NULL: nothing was exported yet */
 	bool exporting;
 	double export_done;
-	bool quit_asked; /* while an export runs */
+	bool quit_asked; /* leave when the export that runs has ended */
 };
 
 const struct view *view_now(const struct ui *ui);
