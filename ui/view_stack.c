@@ -60,6 +60,8 @@ static const char *nothing(const struct ui *ui)
 
 	if (!thread || thread->ended)
 		return "this thread has ended";
+	if (ui->picture->stack_tid != ui->stack_tid && ui->picture->header.target != PYTOP_LIVE)
+		return "the process has ended: there is no stack any more";
 	if (ui->picture->stack_tid != ui->stack_tid)
 		return "its stack is on its way ...";
 	return "no Python on its stack";
