@@ -103,6 +103,12 @@ static void fill_thread(struct pytop *p, struct pytop_dump_thread *to, const str
 		to->thread.function = frames[0].function;
 		to->thread.file = frames[0].file;
 		to->thread.line = frames[0].line;
+		const struct name_frame *leaf =
+			names_frame_at(p->names, names_stack_at(p->names, s->stack)->frame);
+		if (frames[0].line >
+		    0) /* it may be inside another interpreter than it was born in */
+			to->thread.interpreter =
+				names_function_at(p->names, leaf->function)->interpreter;
 		to->truncated = strcmp(frames[to->depth - 1].function, NAMES_TRUNCATED) == 0;
 	}
 }

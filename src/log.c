@@ -64,6 +64,15 @@ void log_about(struct spool_about *about, const struct attachment *a, double rat
 	};
 }
 
+/* Segments small enough that the limit holds several: the oldest goes first. */
+static enum status open_spool(struct log *l, const struct spool_about *about,
+			      const struct names *names)
+{
+	struct spool_options options = { .segment_bytes = spool_files_segment_bytes(l->files) };
+
+	return spool_open(&l->spool, about, &options, names);
+}
+
 enum status log_open(struct log **log, const struct log_options *options,
 		     const struct spool_about *about, const struct names *names)
 {
@@ -251,7 +260,7 @@ void log_close(struct log *l)
 	if (!l)
 		return;
 	if (l->spool && l->writer) {
-		spool_seal(l->spool);
+		spool_renew(l->spool); /* the segment gets its end */
 		send_sealed(l);
 	}
 	worker_close(l->writer);

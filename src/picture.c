@@ -246,6 +246,8 @@ static enum status copy_leaf(struct picture *p, struct pytop_thread *t, stack_id
 	t->function = text_of(p, function->name);
 	t->file = text_of(p, function->file);
 	t->line = frame->line;
+	if (function->line > 0) /* a thread may be inside another interpreter than it was born in */
+		t->interpreter = function->interpreter;
 	return t->function && t->file ? ST_OK : ST_NO_MEMORY;
 }
 

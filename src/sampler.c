@@ -262,8 +262,6 @@ static enum status do_tick(struct sampler *s, nanoseconds now)
 
 	pace_tick(&s->pace, now, &when.weight, &when.gap, &when.missed);
 	when.gap += s->lost;
-	if (when.gap > 0 && s->parts.log)
-		log_event(s->parts.log, SPOOL_GAP, now, "");
 	enum status status = look_and_record(s, &when);
 	s->lost = status == ST_OK ? 0 : when.weight + when.gap;
 	if (measured)

@@ -104,6 +104,19 @@ static int fail(enum status status, struct status_args *args)
 	return status == ST_USAGE ? EXIT_USAGE : EXIT_FAILURE;
 }
 
+/* Told at once, rather than when the sampling is over. */
+static bool can_write(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char directory[4096];
+
+	if (strcmp(path, "-") == 0)
+		return true;
+	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	return faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) == 0;
+}
+
 /* -o: what was seen is written, however the run ended. */
 static int write_output(struct pytop *p, const struct options *o)
 {
@@ -112,6 +125,7 @@ static int write_output(struct pytop *p, const struct options *o)
 					  .with_arguments = o->with_arguments };
 	struct pytop_export_state state;
 
+	pytop_stop(p);
 	if (!o->output)
 		return EXIT_SUCCESS;
 	enum status status = pytop_export(p, o->format, o->output, &options);
@@ -199,7 +213,6 @@ static int run(struct pytop *p, const struct options *o, pid_t *switch_to)
 	if (o->dump)
 		return EXIT_SUCCESS;
 	int code = write_output(p, o);
-	pytop_stop(p);
 	if (pytop_snapshot(p, &s) == ST_OK)
 		report_end(&s->header);
 	return code;
@@ -264,6 +277,10 @@ int main(int argc, char *argv[])
 		return output_flush() == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	catch_signals();
+	if (o.output && !can_write(o.output)) {
+		struct status_args args = { .what = o.output, .errnum = errno };
+		return fail(ST_CANNOT_WRITE, &args);
+	}
 	if (wants_screen(&o) && !has_terminal())
 		return fail(ST_NO_TERMINAL, NULL);
 	int code = EXIT_SUCCESS;

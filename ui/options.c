@@ -503,15 +503,19 @@ enum status options_parse(struct options *options, int argc, char *argv[], char 
 	if (status != ST_OK)
 		return status;
 	const char *wrong = contradiction(&o);
-	if (!wrong && o.output && !o.format) {
-		o.format = export_format_by_path(o.output);
-		if (!o.format)
-			wrong = "the suffix of -o FILE names no format: use .json.gz, .html or "
-				".txt, or -f NAME";
-	}
 	if (wrong) {
 		snprintf(message, message_size, "%s", wrong);
 		return ST_USAGE;
+	}
+	if (o.output && !o.format) {
+		o.format = export_format_by_path(o.output);
+		if (!o.format) {
+			snprintf(message, message_size,
+				 "the suffix of %s names no format: use .json.gz, .html or .txt, "
+				 "or -f NAME",
+				 o.output);
+			return ST_USAGE;
+		}
 	}
 	if (o.jitter_percent < 0)
 		o.jitter_percent =

@@ -215,7 +215,7 @@ def disk_full(bench):
     target = bench.start("threads.py", "busy")
     disk, file = bench.path("disk"), bench.path("x.json")
     os.mkdir(disk)
-    script = 'mount -t tmpfs -o size=96k none "$1" || exit 88; shift; exec "$@"'
+    script = 'mount -t tmpfs -o size=24k none "$1" || exit 88; shift; exec "$@"'
     prefix = ["unshare", "-m", "sh", "-c", script, "sh", disk]
     result = bench.end(bench.begin("--batch", "--json", "-r", "5k", "-n", 4, "-i", 1, "--spool", disk + "/s", "-o", file,
                                    target.pid, prefix=prefix))
