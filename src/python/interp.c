@@ -318,7 +318,7 @@ enum status interp_look(struct interp_reader *reader, const struct py_look **loo
 	r->stacks.retried = 0;
 	threads_begin(&r->threads);
 	batch_clear(&r->batch);
-	interps_plan(&r->interps, &r->batch);
+	interps_plan(&r->interps, &r->batch, r->number);
 	plan_threads(r);
 	status = batch_read(&r->batch, r->memory);
 	if (status == ST_OK)

@@ -1,6 +1,9 @@
 /*
  * interps: interpreters in list order, newest first.
  *
+ * With a single interpreter, and nothing else to fetch there, the roots are read in one look of ROOTS_EVERY: a piece
+ * costs a third of a call, and a second interpreter is seen three looks later at worst.
+ *
  * In the steady state the tick's batch holds the head and every interpreter's words; when head, next and id are
  * as they were the list is as it was, else it is walked, one reading an interpreter. The GIL of a version before 3.12
  * is in the runtime; later each interpreter points to one, its own or that of another (a subinterpreter without
@@ -17,7 +20,9 @@
 #include "base/alloc.h"
 #include "python/frames.h"
 
-#define WALKS_MAX 4  /* walks of a list that changes under them */
+#define WALKS_MAX 4 /* walks of a list that changes under them */
+#define ROOTS_EVERY \
+	4 /* looks between two readings of the roots, where one interpreter is all there is */
 #define GIL_EVERY 64 /* looks between two readings of the pointer to the GIL */
 #define GIL_SIZE_MAX 1024
 
@@ -60,9 +65,21 @@ void interps_free(struct interps *interps)
 	*interps = (struct interps){ 0 };
 }
 
-void interps_plan(struct interps *interps, struct batch *batch)
+/* The roots hold what every look needs, or an interpreter may have come or gone. */
+static bool roots_are_due(const struct interps *interps, uint32_t look)
 {
-	interps->root_piece = parts_plan(&interps->root_parts, batch, interps->runtime->address);
+	const struct py_layout *l = &interps->runtime->layout;
+
+	return l->runtime.gil != LAYOUT_NONE || l->runtime.gc_collecting != LAYOUT_NONE ||
+	       interps->count != 1 || look % ROOTS_EVERY == 0;
+}
+
+void interps_plan(struct interps *interps, struct batch *batch, uint32_t look)
+{
+	interps->root_piece = BATCH_NO_PIECE;
+	if (roots_are_due(interps, look))
+		interps->root_piece =
+			parts_plan(&interps->root_parts, batch, interps->runtime->address);
 	for (size_t i = 0; i < interps->count; i++)
 		interps->nodes[i].piece =
 			parts_plan(&interps->parts, batch, interps->nodes[i].address);
@@ -263,28 +280,42 @@ static void take_gils(struct interps *interps, const struct batch *batch, struct
 	}
 }
 
-enum status interps_take(struct interps *interps, const struct batch *batch, struct batch *follow,
-			 struct memory *memory, uint32_t look, bool *relisted)
+/* The roots, when this look's batch has them: the newest interpreter, and whether all is going down. */
+static enum status take_roots(struct interps *interps, const struct batch *batch, remote_addr *head)
 {
 	const struct py_layout *l = &interps->runtime->layout;
 	const struct parts *parts = &interps->root_parts;
 	uint32_t piece = interps->root_piece;
-	remote_addr head = parts_u64(parts, batch, piece, l->runtime.interpreters_head);
-	enum status status;
 
+	if (piece == BATCH_NO_PIECE) {
+		*head = interps->nodes[0].address;
+		return ST_OK;
+	}
 	if (!parts_find(parts, batch, piece, l->runtime.interpreters_head, 8))
 		return ST_FAULT;
+	*head = parts_u64(parts, batch, piece, l->runtime.interpreters_head);
+	interps->finalizing = !*head || parts_u64(parts, batch, piece, l->runtime.finalizing) != 0;
+	return ST_OK;
+}
+
+enum status interps_take(struct interps *interps, const struct batch *batch, struct batch *follow,
+			 struct memory *memory, uint32_t look, bool *relisted)
+{
+	uint32_t gc_at = interps->runtime->layout.runtime.gc_collecting;
+	remote_addr head = 0;
+	enum status status = take_roots(interps, batch, &head);
+
 	*relisted = false;
-	if (!take_known(interps, batch, head)) {
+	if (status == ST_OK && !take_known(interps, batch, head)) {
 		status = relist(interps, follow, memory);
-		if (status != ST_OK)
-			return status;
 		*relisted = true;
 	}
-	interps->finalizing = !head || parts_u64(parts, batch, piece, l->runtime.finalizing) != 0;
+	if (status != ST_OK)
+		return status;
+	interps->finalizing |= interps->count == 0;
 	take_gils(interps, batch, memory, look, *relisted);
-	for (size_t i = 0; i < interps->count && l->runtime.gc_collecting != LAYOUT_NONE; i++)
+	for (size_t i = 0; i < interps->count && gc_at != LAYOUT_NONE; i++)
 		interps->pubs[i].gc_collecting =
-			parts_u32(parts, batch, piece, l->runtime.gc_collecting) != 0;
+			parts_u32(&interps->root_parts, batch, interps->root_piece, gc_at) != 0;
 	return ST_OK;
 }

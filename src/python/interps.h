@@ -39,8 +39,8 @@ struct interps {
 enum status interps_open(struct interps *interps, const struct py_runtime *runtime) MUST_CHECK;
 void interps_free(struct interps *interps);
 
-/* Ask for the roots and for every interpreter known. */
-void interps_plan(struct interps *interps, struct batch *batch);
+/* Ask for the roots when they are due, and for every interpreter known. */
+void interps_plan(struct interps *interps, struct batch *batch, uint32_t look);
 
 /*
  * What the batch says; follow is for readings that follow when the list has changed, *relisted then is true.
