@@ -64,15 +64,6 @@ void log_about(struct spool_about *about, const struct attachment *a, double rat
 	};
 }
 
-/* Segments small enough that the limit holds several: the oldest goes first. */
-static enum status open_spool(struct log *l, const struct spool_about *about,
-			      const struct names *names)
-{
-	struct spool_options options = { .segment_bytes = spool_files_segment_bytes(l->files) };
-
-	return spool_open(&l->spool, about, &options, names);
-}
-
 enum status log_open(struct log **log, const struct log_options *options,
 		     const struct spool_about *about, const struct names *names)
 {
