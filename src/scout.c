@@ -37,8 +37,7 @@ static double now_s(void)
 static uint64_t cpu_before(const struct scouting *s, const struct pytop_process *now)
 {
 	for (size_t i = 0; i < s->before_count; i++)
-		if (s->before[i].pid == now->pid &&
-		    s->before[i].start_time_ns == now->start_time_ns)
+		if (s->before[i].pid == now->pid && s->before[i].cpu_ns <= now->cpu_ns)
 			return s->before[i].cpu_ns;
 	return now->cpu_ns;
 }

@@ -377,11 +377,10 @@ void options_print_help(FILE *out)
 	fputs("\nExit status: 0 done; 1 it could not be done; 2 wrong usage.\n", out);
 }
 
-static void fill_getopt(struct option long_options[ROWS + 1], char short_options[ROWS * 2 + 3])
+static void fill_getopt(struct option long_options[ROWS + 1], char short_options[ROWS * 2 + 2])
 {
 	size_t used = 0;
 
-	short_options[used++] = '+'; /* what follows PID is not ours */
 	short_options[used++] = ':';
 	for (size_t i = 0; i < ROWS; i++) {
 		long_options[i] =
@@ -455,43 +454,57 @@ static const char *contradiction(const struct options *o)
 	return NULL;
 }
 
-static enum status take_operands(struct options *o, int argc, char *argv[], char *message,
-				 size_t size)
+/* What follows "--" is the command, its options included; what stands before is ours. */
+static enum status take_command(struct options *o, int *argc, char *argv[], char *message,
+				size_t size)
 {
-	bool dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+	int dashes = 1;
 
-	if (dashes && optind < argc)
-		o->command = argv + optind;
-	else if (dashes)
+	while (dashes < *argc && strcmp(argv[dashes], "--") != 0)
+		dashes++;
+	if (dashes == *argc)
+		return ST_OK;
+	if (dashes + 1 == *argc) {
 		snprintf(message, size, "-- needs a command");
-	else if (optind < argc && !read_pid(argv[optind], &o->pid))
+		return ST_USAGE;
+	}
+	o->command = argv + dashes + 1;
+	*argc = dashes;
+	return ST_OK;
+}
+
+static enum status take_pid(struct options *o, int argc, char *argv[], char *message, size_t size)
+{
+	if (optind < argc && !read_pid(argv[optind], &o->pid))
 		snprintf(message, size, "%s is not a process number (a command comes after --)",
 			 argv[optind]);
 	else if (optind + 1 < argc)
-		snprintf(message, size, "%s: options come before PID, and there is one PID",
-			 argv[optind + 1]);
+		snprintf(message, size, "%s: there can be only one PID", argv[optind + 1]);
 	else
 		return ST_OK;
-	return o->command ? ST_OK : ST_USAGE;
+	return ST_USAGE;
 }
 
 enum status options_parse(struct options *options, int argc, char *argv[], char *message,
 			  size_t message_size)
 {
 	struct option long_options[ROWS + 1];
-	char short_options[ROWS * 2 + 3];
+	char short_options[ROWS * 2 + 2];
 	struct options o = { .rate_hz = 1000,
 			     .jitter_percent = -1,
 			     .mode = KIND_CPU,
 			     .interval_s = 1,
 			     .half_life_s = 10 };
 	int c;
+	enum status status = take_command(&o, &argc, argv, message, message_size);
 
+	if (status != ST_OK)
+		return status;
 	fill_getopt(long_options, short_options);
 	opterr = 0;
 	optind = 1;
 	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
-		enum status status = parse_one(&o, c, argv, message, message_size);
+		status = parse_one(&o, c, argv, message, message_size);
 		if (status != ST_OK)
 			return status;
 		if (o.action != ACTION_RUN) {
@@ -499,7 +512,7 @@ enum status options_parse(struct options *options, int argc, char *argv[], char 
 			return ST_OK;
 		}
 	}
-	enum status status = take_operands(&o, argc, argv, message, message_size);
+	status = take_pid(&o, argc, argv, message, message_size);
 	if (status != ST_OK)
 		return status;
 	const char *wrong = contradiction(&o);
