@@ -76,7 +76,7 @@ START_TEST(own_program)
 			 ST_OK);
 	ck_assert_int_eq(image_symbol(image, "image_marker", &range), ST_OK);
 	ck_assert_uint_eq(range.address, address_of(image_marker));
-	ck_assert_uint_eq(range.size, sizeof(image_marker));
+	ck_assert_uint_ge(range.size, sizeof(image_marker)); /* the sanitizers add a margin */
 	struct bytes bytes = image_bytes(image, range.address, sizeof(image_marker));
 
 	ck_assert_uint_eq(bytes.size, sizeof(image_marker));
