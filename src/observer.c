@@ -224,13 +224,17 @@ static void note_process_cpu(struct observer *o, struct tick *tick)
 		return;
 	if (o->has_process_cpu && cpu > o->process_cpu)
 		tick->process_cpu = (nanoseconds)(cpu - o->process_cpu);
+	/* what was used in the gap is in no sum; nobody saw when it was used: an even part of it */
+	if (tick->gap > 0)
+		tick->process_cpu = (nanoseconds)((double)tick->process_cpu * (double)tick->weight /
+						  (double)(tick->weight + tick->gap));
 	o->process_cpu = cpu;
 	o->has_process_cpu = true;
 }
 
 /* ---- before the look ------------------------------------------------------------------------------- */
 
-static void find_sleepers(struct observer *o, nanoseconds now)
+static void find_sleepers(struct observer *o, const struct tick *tick)
 {
 	if (!o->look)
 		return;
@@ -238,9 +242,11 @@ static void find_sleepers(struct observer *o, nanoseconds now)
 		struct py_thread *t = o->look->threads[i];
 		struct watched *w = t->user;
 		t->asleep = false;
+		if (w)
+			watch_gap(&w->watch, tick->gap);
 		if (!w || !w->task || w->tasks_refreshed != o->tasks_refreshed)
 			continue;
-		t->asleep = watch_asleep(&w->watch, w->task, now);
+		t->asleep = watch_asleep(&w->watch, w->task, tick->time);
 		if (o->hold && !t->asleep)
 			watch_activity(&w->watch, w->task);
 	}
@@ -543,7 +549,7 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	enum status status = look_around(o, tick->time);
 	if (status != ST_OK)
 		return status;
-	find_sleepers(o, tick->time);
+	find_sleepers(o, tick);
 	status = read_target(o);
 	if (status != ST_OK)
 		return status;

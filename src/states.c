@@ -7,11 +7,30 @@
  *
  * CPU: the kernel's run time moves in jumps (one kernel tick), so differences are no verdict on one thread-sample. They go
  * into an account, and thread-samples in a running state draw from it, at most their weight. The holder of the GIL may draw
- * one kernel tick in advance, since the kernel tells that late; others wait until it has told.
+ * one kernel tick in advance, since the kernel tells that late; others wait until it has told. What was used while nobody
+ * looked is unseen CPU: paid out later it would make shares above 100 %.
  */
 #include "states.h"
 
 #define SCHEDULE_AGE ((nanoseconds)1000 * 1000)
+
+void watch_gap(struct thread_watch *watch, nanoseconds gap)
+{
+	watch->gap += gap;
+}
+
+/* A rise of the run time. Nobody saw when in a gap it was used: an even part is the gap's. */
+static void book(struct thread_watch *watch, nanoseconds rise, nanoseconds now)
+{
+	nanoseconds since = now - watch->schedule_at, missed = 0;
+
+	if (watch->gap > 0 && since > 0)
+		missed = watch->gap < since ? (nanoseconds)((double)rise * (double)watch->gap /
+							    (double)since)
+					    : rise;
+	watch->unseen += missed;
+	watch->account += rise - missed;
+}
 
 static void read_schedule(struct thread_watch *watch, struct task *task, nanoseconds now)
 {
@@ -19,7 +38,8 @@ static void read_schedule(struct thread_watch *watch, struct task *task, nanosec
 	if (!task_schedule(task, &s))
 		return;
 	if (watch->has_schedule && s.run_ns > watch->schedule.run_ns)
-		watch->account += (nanoseconds)(s.run_ns - watch->schedule.run_ns);
+		book(watch, (nanoseconds)(s.run_ns - watch->schedule.run_ns), now);
+	watch->gap = 0;
 	watch->schedule = s;
 	watch->has_schedule = true;
 	watch->schedule_at = now;

@@ -34,10 +34,14 @@ struct thread_watch {
 	/* the account */
 	nanoseconds
 		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */
-	nanoseconds unseen; /* what stayed in A beyond WATCH_UNSEEN_AFTER */
+	nanoseconds unseen; /* what stayed in A beyond WATCH_UNSEEN_AFTER, and what was used in gaps */
+	nanoseconds gap;    /* not seen since the last schedstat read */
 };
 
 #define WATCH_UNSEEN_AFTER ((nanoseconds)100 * 1000 * 1000)
+
+/* Before all others: how much of the time before this tick was not seen. What was used then belongs to no thread-sample. */
+void watch_gap(struct thread_watch *watch, nanoseconds gap);
 
 /*
  * Before the look, for every thread: true when it was blocked at the last tick, its stack was read during this very
