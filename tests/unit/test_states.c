@@ -44,9 +44,11 @@ static _Atomic bool enough;
 static void *doer(void *context)
 {
 	struct doing *d = context;
+	void (*what)(void) = d->what;
 
+	/* from here on the scene may be another's */
 	atomic_store(&d->tid, (int)syscall(SYS_gettid));
-	d->what();
+	what();
 	return NULL;
 }
 
