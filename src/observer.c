@@ -23,6 +23,7 @@
 
 #define SECOND ((nanoseconds)1000 * 1000 * 1000)
 #define USAGE_EVERY (SECOND / 10)
+#define PROCESS_CPU_EVERY (SECOND / 1250) /* at 1 kHz in each tick, above it in some */
 #define UNKNOWN_EVERY (SECOND / 50)
 #define NAME_EVERY (3 * SECOND)
 #define MAIN_THREAD_NAME "MainThread"
@@ -57,6 +58,7 @@ struct observer {
 	nanoseconds refreshed_at, usage_at, kernel_tick;
 	uint64_t process_cpu;
 	bool has_process_cpu;
+	nanoseconds process_cpu_at;
 	uint64_t rss_bytes;
 	bool stopped;
 	unsigned renamed; /* threads, in this look */
@@ -220,6 +222,9 @@ static void note_process_cpu(struct observer *o, struct tick *tick)
 
 	tick->process_cpu = 0;
 	tick->rss_bytes = o->rss_bytes;
+	if (tick->gap == 0 && tick->time - o->process_cpu_at < PROCESS_CPU_EVERY)
+		return;
+	o->process_cpu_at = tick->time;
 	if (process_cpu_ns(o->process, &cpu) != ST_OK)
 		return;
 	if (o->has_process_cpu && cpu > o->process_cpu)
@@ -544,7 +549,10 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	struct tick *tick = &o->seen.tick;
 	size_t count = 0;
 
-	*tick = *when;
+	tick->time = when->time;
+	tick->weight = when->weight;
+	tick->gap = when->gap;
+	tick->missed = when->missed;
 	o->renamed = 0;
 	enum status status = look_around(o, tick->time);
 	if (status != ST_OK)

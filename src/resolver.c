@@ -422,16 +422,32 @@ static void empty_entry(struct resolver *r, struct entry *e)
 	r->generation++;
 }
 
+/* When an entry that is not in doubt now will be: at the next use (0), after a time, or with the next death. */
+static nanoseconds doubt_due(const struct resolver *r, const struct entry *e)
+{
+	if (r->counts_deaths)
+		return INT64_MAX;
+	if (r->now < r->churn_until || r->now - e->born < ENTRY_YOUNG)
+		return 0;
+	return e->checked + r->recheck;
+}
+
 /* Look at all entries of the stack that are in doubt, in one read; replaced ones are emptied. */
-static enum status check_doubted(struct resolver *r, const struct py_stack *stack)
+static enum status check_doubted(struct resolver *r, struct resolved *d,
+				 const struct py_stack *stack)
 {
 	size_t n = 0;
 
+	d->doubt_due = INT64_MAX;
+	d->settled_deaths = r->deaths;
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		uint32_t found = r->index[slot_of(r, stack->frames[i].code)];
-		if (!found || !in_doubt(r, &r->entries[found]))
-			continue;
 		struct entry *e = &r->entries[found];
+		nanoseconds due = found ? doubt_due(r, e) : 0;
+		if (due < d->doubt_due)
+			d->doubt_due = due;
+		if (!found || !in_doubt(r, e))
+			continue;
 		e->checked = r->now;
 		e->checked_tick = r->tick;
 		e->checked_deaths = r->deaths;
@@ -520,15 +536,25 @@ static enum status find_base(struct resolver *r, const struct py_stack *s, stack
 	return s->truncated ? resolver_special(r, NAMES_TRUNCATED, base, below) : ST_OK;
 }
 
+/* Nothing that this stack rests on can be in doubt now. */
+static bool is_settled(const struct resolver *r, const struct resolved *d)
+{
+	return r->now < d->doubt_due &&
+	       (!r->counts_deaths || (d->settled_deaths == r->deaths && !r->read_late));
+}
+
 static enum status resolve_good(struct resolver *r, struct resolved *d, const struct py_stack *s,
 				int64_t interpreter, stack_id base, bool *torn)
 {
-	enum status status = make_room(d, s->depth);
-	if (status == ST_OK)
-		status = check_doubted(r, s);
 	stack_id below = 0;
+	enum status status = find_base(r, s, base, &below);
+	if (status == ST_OK && is_settled(r, d) && !*torn && s->depth == d->depth &&
+	    common_root(r, d, s, below) == d->depth)
+		return ST_OK;
 	if (status == ST_OK)
-		status = find_base(r, s, base, &below);
+		status = make_room(d, s->depth);
+	if (status == ST_OK)
+		status = check_doubted(r, d, s);
 	if (status != ST_OK)
 		return status;
 	uint32_t n = common_root(r, d, s, below);

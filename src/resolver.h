@@ -38,6 +38,9 @@ struct resolved {
 		base; /* the frames rest on: 0, or another thread state's stack of the same thread */
 	stack_id stack;      /* the whole, with <torn> and the like */
 	uint32_t generation; /* of names and of the resolver, when it was resolved */
+	/* until when, and at which count of dead code objects, none of its entries is in doubt */
+	nanoseconds doubt_due;
+	uint64_t settled_deaths;
 	remote_addr
 		root_frame; /* address of the outermost frame, when its function is threading's _bootstrap; else 0 */
 };

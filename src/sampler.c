@@ -40,7 +40,6 @@
 #define RESUMES_MAX 3 /* new beginnings in a row that brought no tick */
 
 struct wishes {
-	bool any;
 	bool has_half_life, reset, picture;
 	double half_life_s, refresh_s;
 	bool by_line;
@@ -59,6 +58,7 @@ struct sampler {
 	bool has_begun;
 	enum status begin_status;
 	struct wishes wishes; /* under the mutex */
+	_Atomic bool wished;  /* something in wishes is new */
 	bool deaf;            /* no wish will be granted any more; under the mutex */
 	_Atomic bool stop;
 	_Atomic int ended; /* enum status */
@@ -69,6 +69,7 @@ struct sampler {
 	struct observer_options observing;
 	struct pace pace;
 	struct headline headline;
+	struct tick when; /* of the tick being done; big, so not on the stack */
 	const struct observation *seen;
 	struct picture_wish picture_wish;
 	nanoseconds refresh, next_picture;
@@ -199,15 +200,15 @@ static void finish_picture(struct sampler *s)
 
 static void grant_wishes(struct sampler *s, nanoseconds now)
 {
-	if (pthread_mutex_trylock(&s->mutex) != 0)
+	if (!atomic_load_explicit(&s->wished, memory_order_relaxed) ||
+	    pthread_mutex_trylock(&s->mutex) != 0)
 		return;
+	atomic_store_explicit(&s->wished, false, memory_order_relaxed);
 	struct wishes w = s->wishes;
-	s->wishes.any = s->wishes.has_half_life = s->wishes.reset = s->wishes.picture = false;
+	s->wishes.has_half_life = s->wishes.reset = s->wishes.picture = false;
 	s->wishes.cut_done = NULL;
 	pthread_mutex_unlock(&s->mutex);
 
-	if (!w.any)
-		return;
 	if (w.has_half_life)
 		tally_half_life(s->parts.tally, w.half_life_s);
 	if (w.reset) {
@@ -256,14 +257,15 @@ static enum status look_and_record(struct sampler *s, const struct tick *when)
 
 static enum status do_tick(struct sampler *s, nanoseconds now)
 {
-	struct tick when = { .time = now };
+	struct tick *when = &s->when;
 	bool measured = s->pace.interval >= COST_EVERY_BELOW || (s->tick_number++ & 15) == 0;
 	nanoseconds before = measured ? read_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
 
-	pace_tick(&s->pace, now, &when.weight, &when.gap, &when.missed);
-	when.gap += s->lost;
-	enum status status = look_and_record(s, &when);
-	s->lost = status == ST_OK ? 0 : when.weight + when.gap;
+	when->time = now;
+	pace_tick(&s->pace, now, &when->weight, &when->gap, &when->missed);
+	when->gap += s->lost;
+	enum status status = look_and_record(s, when);
+	s->lost = status == ST_OK ? 0 : when->weight + when->gap;
 	if (measured)
 		pace_cost(&s->pace, read_clock(CLOCK_THREAD_CPUTIME_ID) - before);
 	return status;
@@ -276,9 +278,9 @@ static nanoseconds wait_for_deadline(struct sampler *s)
 	bool flat_out = s->pace.interval == 0;
 
 	grant_wishes(s, now);
-	while (work_on_picture(s, now) && !flat_out) {
+	while (work_on_picture(s, now)) {
 		now = read_clock(CLOCK_MONOTONIC);
-		if (now + SLICE_ROOM > s->pace.deadline)
+		if (now + SLICE_ROOM > s->pace.deadline || flat_out)
 			break;
 	}
 	while (!flat_out && now < s->pace.deadline && !stopping(s)) {
@@ -295,7 +297,7 @@ static nanoseconds wait_for_deadline(struct sampler *s)
 		}
 		now = read_clock(CLOCK_MONOTONIC);
 	}
-	return flat_out ? read_clock(CLOCK_MONOTONIC) : now;
+	return now;
 }
 
 /* ---- exec ------------------------------------------------------------------------------------------------ */
@@ -535,7 +537,7 @@ enum status sampler_ended(const struct sampler *s)
 static struct wishes *lock_wishes(struct sampler *s)
 {
 	pthread_mutex_lock(&s->mutex);
-	s->wishes.any = true;
+	atomic_store_explicit(&s->wished, true, memory_order_relaxed);
 	return &s->wishes;
 }
 
