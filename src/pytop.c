@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -263,37 +262,6 @@ void pytop_export_wait(struct pytop *p)
 nanoseconds pytop_log_time(const struct pytop *p, double time_s)
 {
 	return p->log_started + (nanoseconds)(time_s * 1e9);
-}
-
-/* $XDG_STATE_HOME/pytop, made if need be. */
-static enum status state_directory(char *path, size_t size)
-{
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	int n = state && state[0] == '/' ? snprintf(path, size, "%s", state)
-		: home                   ? snprintf(path, size, "%s/.local/state", home)
-					 : -1;
-
-	if (n < 0 || (size_t)n + sizeof("/pytop") > size)
-		return ST_NOWHERE_TO_WRITE;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		(void)mkdir(path, 0700);
-		*slash = '/';
-	}
-	(void)mkdir(path, 0700);
-	strcat(path, "/pytop");
-	return mkdir(path, 0700) == 0 || errno == EEXIST ? ST_OK : ST_CANNOT_WRITE;
-}
-
-enum status pytop_keep_log(struct pytop *p, char *path, size_t size)
-{
-	char state[4096];
-
-	if (!p->log)
-		return ST_NO_LOG;
-	pytop_stop(p);
-	enum status status = state_directory(state, sizeof(state));
-	return status == ST_OK ? log_keep(p->log, state, path, size) : status;
 }
 
 /* ---- a command ------------------------------------------------------------------------------------------ */

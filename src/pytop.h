@@ -202,6 +202,8 @@ nanoseconds pytop_log_time(const struct pytop *p, double time_s);
 
 /* The terminal is lost: keep the unnamed log below the user's state directory; path gets where. */
 enum status pytop_keep_log(struct pytop *p, char *path, size_t size) MUST_CHECK;
+/* How many such logs there are; newest gets the path of the newest ("": none). */
+size_t pytop_kept_logs(char *newest, size_t size);
 
 /* ---- once, without sampling -------------------------------------------------------------------- */
 

@@ -165,6 +165,21 @@ static int patience(const struct ui *ui, int64_t end_ms)
 	return wait > 60000 ? 60000 : (int)wait;
 }
 
+/* A terminal was lost before: its log waits. */
+static void tell_kept_logs(struct ui *ui)
+{
+	char newest[4096], safe[4096];
+	size_t count = pytop_kept_logs(newest, sizeof(newest));
+
+	format_name(safe, sizeof(safe), newest, ui->context.ascii);
+	if (count > 0)
+		notice_say(&ui->notice, ui->now_ms,
+			   count == 1
+				   ? "the log of a lost terminal is kept: pytop --open %s"
+				   : "logs of lost terminals are kept, the newest: pytop --open %s",
+			   safe);
+}
+
 static void run(struct ui *ui)
 {
 	int event_fd = pytop_event_fd(ui->pytop);
@@ -175,6 +190,7 @@ static void run(struct ui *ui)
 	if (ui->options->duration_s > 0)
 		end_ms = ui->now_ms + (int64_t)(ui->options->duration_s * 1000) + 1;
 	take_picture(ui);
+	tell_kept_logs(ui);
 	while (!ui->done) {
 		if (changed)
 			draw(ui);
