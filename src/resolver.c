@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "python/alive.h"
 #include "python/code.h"
 #include "python/identity.h"
 
@@ -337,59 +338,6 @@ static bool same_frame(const struct resolved_frame *a, const struct py_frame *b)
 	       a->tlbc_index == b->tlbc_index;
 }
 
-/*
- * <= 3.10: the words of a frame object: its instruction, and behind that whether it executes.
- * Source: Include/frameobject.h, f_executing of 3.8 and 3.9; f_state of 3.10, where 0 is FRAME_EXECUTING.
- */
-static bool read_frame_object(struct resolver *r, struct py_frame *f)
-{
-	const struct py_layout *l = &r->runtime->layout;
-	bool in_units = l->lines_form == PY_LINES_310;
-	uint8_t raw[16];
-	int32_t lasti;
-
-	if (memory_read(r->memory, f->address + l->frame.lasti, raw, sizeof(raw)) != ST_OK)
-		return false;
-	memcpy(&lasti, raw, sizeof(lasti));
-	f->instruction = lasti < 0 ? -1 : in_units ? 2 * (int64_t)lasti : lasti;
-	return (raw[12] == 0) == in_units;
-}
-
-/*
- * 3.11 and later: what lies beyond the top of the data stack is what calls have left behind, code word and all.
- * datastack_limit follows datastack_top: Include/cpython/pystate.h, 3.11 to 3.15.
- */
-static bool read_frame(struct resolver *r, struct py_frame *f)
-{
-	const struct py_layout *l = &r->runtime->layout;
-	uint64_t instruction, top[2];
-
-	if (!memory_read_u64(r->memory, f->address + l->frame.lasti, &instruction) ||
-	    memory_read(r->memory, r->tstate + l->tstate.datastack_top, top, sizeof(top)) != ST_OK)
-		return false;
-	f->instruction = (int64_t)(f->tlbc_index > 0 ? instruction : instruction - f->code);
-	return f->address < top[0] || f->address >= top[1];
-}
-
-/*
- * Does the frame live, and hold this code object? Its words are read again; the instruction of the stack is brought up to
- * date, so that name and line belong together.
- */
-static bool still_holds(struct resolver *r, const struct entry *e, struct py_frame *f)
-{
-	const struct py_layout *l = &r->runtime->layout;
-	const struct code_identity *id = &e->identity;
-	bool same = false;
-	remote_addr code;
-
-	if (!(l->frame_form == PY_FRAME_OBJECT ? read_frame_object(r, f) : read_frame(r, f)) ||
-	    !memory_read_u64(r->memory, f->address + l->frame.code, &code))
-		return false;
-	if (l->frame.code_tagged)
-		code &= ~(remote_addr)7;
-	return code == f->code && identity_check(&id, &same, 1, l, r->memory) == ST_OK && same;
-}
-
 /* The entry of a frame, read if need be. ST_TORN: the code object is not there any more. */
 static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t interpreter,
 			      uint32_t *number)
@@ -406,7 +354,8 @@ static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t in
 		status = fill_entry(r, e, interpreter);
 		if (status == ST_NO_MEMORY || status == ST_ENDED || status == ST_DENIED)
 			return status;
-		if (status != ST_OK || !still_holds(r, e, f))
+		if (status != ST_OK ||
+		    !alive_frame(f, &r->runtime->layout, r->memory, r->tstate, &e->identity))
 			return ST_TORN;
 	}
 	*number = found;
