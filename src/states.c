@@ -25,9 +25,9 @@ static void book(struct thread_watch *watch, nanoseconds rise, nanoseconds now)
 	nanoseconds since = now - watch->schedule_at, missed = 0;
 
 	if (watch->gap > 0 && since > 0)
-		missed = watch->gap < since ? (nanoseconds)((double)rise * (double)watch->gap /
-							    (double)since)
-					    : rise;
+		missed = watch->gap < since
+				 ? (nanoseconds)((double)rise * (double)watch->gap / (double)since)
+				 : rise;
 	watch->unseen += missed;
 	watch->account += rise - missed;
 }

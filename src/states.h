@@ -34,8 +34,9 @@ struct thread_watch {
 	/* the account */
 	nanoseconds
 		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */
-	nanoseconds unseen; /* what stayed in A beyond WATCH_UNSEEN_AFTER, and what was used in gaps */
-	nanoseconds gap;    /* not seen since the last schedstat read */
+	nanoseconds
+		unseen;  /* what stayed in A beyond WATCH_UNSEEN_AFTER, and what was used in gaps */
+	nanoseconds gap; /* not seen since the last schedstat read */
 };
 
 #define WATCH_UNSEEN_AFTER ((nanoseconds)100 * 1000 * 1000)
