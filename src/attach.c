@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define TRY_EVERY_NS (5 * 1000 * 1000)
+#define BUILD_DOUBT_S \
+	1.0 /* how long a build that makes no sense may be one that is just starting */
 #define CHILDREN_MAX 256
 #define CHILDREN_NAMED 8
 
@@ -144,7 +146,7 @@ static double seconds_now(void)
 enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spawned,
 			struct attach_failure *failure)
 {
-	double until = seconds_now() + wait_s;
+	double until = seconds_now() + wait_s, doubt_until = 0;
 	enum status status;
 
 	memset(a, 0, sizeof(*a));
@@ -152,9 +154,13 @@ enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spa
 		failure->what[0] = '\0';
 		failure->errnum = 0;
 		status = spawned ? try_spawned(a, pid, failure) : try_once(a, pid, failure);
-		if (status == ST_OK || !may_change(status, spawned))
+		double now = seconds_now();
+		if (status == ST_UNSUPPORTED_BUILD && doubt_until <= 0)
+			doubt_until = now + BUILD_DOUBT_S;
+		bool doubtful = status == ST_UNSUPPORTED_BUILD && now < doubt_until;
+		if (status == ST_OK || !(may_change(status, spawned) || doubtful))
 			break;
-		if (wait_s >= 0 && seconds_now() >= until)
+		if (wait_s >= 0 && now >= until)
 			break;
 		struct timespec pause = { 0, TRY_EVERY_NS };
 		nanosleep(&pause, NULL);

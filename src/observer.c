@@ -448,7 +448,9 @@ static enum status observe_thread(struct observer *o, struct py_thread *t, const
 	struct task *task = task_of(o, t, w);
 	if (!task || !is_recorded(o, w->tid))
 		return ST_OK;
-	size_t at = o->look->interp_count > 1 ? find_sample(o, *count, w->tid) : *count;
+	/* until its thread runs (3.8 to 3.11) a new thread state bears the ids of the one that made it */
+	bool may_be_inner = o->look->interp_count > 1 || !w->id;
+	size_t at = may_be_inner ? find_sample(o, *count, w->tid) : *count;
 	bool torn = false;
 	bool is_inner = at < *count;
 
