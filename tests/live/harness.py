@@ -7,10 +7,12 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import tempfile
 import time
 
+from log import Log
 from screen import Screen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,6 +57,23 @@ def until(condition, what, seconds=20, step=0.02):
         if time.monotonic() > end:
             raise Fail("waited %d s for %s" % (seconds, what))
         time.sleep(step)
+
+
+def agree(attempt):
+    """attempt() gives {what: (seen, true, allowed)}. Where a measurement is off it is taken again, up to three times, and
+    the middle one counts: a machine with other work may spoil one of them, a wrong pytop is wrong in all."""
+    tries = []
+    while True:
+        tries.append(attempt())
+        wrong = []
+        for what, (seen, true, allowed) in tries[-1].items():
+            off = statistics.median(t[what][0] - t[what][1] for t in tries)
+            if abs(off) > allowed:
+                wrong.append("%s: %.2f, not %.2f (off by %.2f, allowed %.2f)" % (what, seen, true, off, allowed))
+        if not wrong:
+            return
+        if len(tries) == 3:
+            raise Fail("; ".join(wrong))
 
 
 def first_line(text):
@@ -218,10 +237,16 @@ class Bench:
                 " ".join(map(str, args)), result.status, status, first_line(result.err)))
         return result
 
-    def screen(self, *args, cwd=None, **options):
-        """pytop in a terminal"""
+    def log(self, *args, **options):
+        """run pytop with its log kept, and read that log: (result, Log). The folder is self.spool"""
+        self.spool = tempfile.mkdtemp(prefix="spool-", dir=self.dir)
+        result = self.pytop("--spool", self.spool, *args, **options)
+        return result, Log(self.spool)
+
+    def screen(self, *args, cwd=None, wrapper=(), **options):
+        """pytop in a terminal, started by the wrapper if there is one"""
         self.tool("tmux")
-        screen = Screen([PYTOP, *map(str, args)], env=self.env, cwd=cwd or self.dir, **options)
+        screen = Screen([*wrapper, PYTOP, *map(str, args)], env=self.env, cwd=cwd or self.dir, **options)
         self.screens.append(screen)
         return screen
 

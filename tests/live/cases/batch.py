@@ -2,8 +2,9 @@
 import json
 import math
 import os
+import time
 
-from harness import case, need
+from harness import agree, case, need
 
 KEYS = set("""time_s pid python free_threaded rate_hz ticks samples missed torn late_us sample_us self_cpu_percent
     cpu_percent gil_percent gil_wait_percent gc_percent exception_percent log interpreters threads functions""".split())
@@ -63,11 +64,11 @@ def batch_json(bench):
     for document in documents:
         check_contract(document)
     times = [d["time_s"] for d in documents]
-    need(times[0] > 0.4 and all(0.4 < b - a < 2 for a, b in zip(times, times[1:])), "times", times)
+    need(times[0] > 0.4 and all(b - a > 0.3 for a, b in zip(times, times[1:])), "times", times)
     last = documents[-1]
     need(last["pid"] == target.pid and last["python"] == bench.python.text, "pid or version", last["pid"], last["python"])
     need(last["rate_hz"]["asked"] == 1000, "asked", last["rate_hz"]["asked"])
-    need(last["ticks"] > 200 and last["samples"] >= last["ticks"] * (len(tids) - 1), last["ticks"], "ticks and",
+    need(last["ticks"] > 50 and last["samples"] >= last["ticks"] * (len(tids) - 1), last["ticks"], "ticks and",
          last["samples"], "samples of", len(tids), "threads")
     need(last["torn"] <= last["samples"] / 20, last["torn"], "of", last["samples"], "torn")
     threads = {t["tid"]: t for t in last["threads"]}
@@ -175,12 +176,17 @@ def idle_target(bench):
 def native_thread(bench):
     """CPU of a thread without Python stands in a row of its own, so that header and table agree"""
     target = bench.start("native.py")
-    document = bench.pytop("--batch", "--json", "-n", 1, "-i", 2, "--half-life", 0, target.pid).json()
-    rows = {r["function"]: r for r in document["functions"]}
-    need("<native threads>" in rows, "no such row among", sorted(rows))
-    native = rows["<native threads>"]["self"]["cpu"]
-    need(abs(native - document["cpu_percent"]) < 8, "native", native, "of", document["cpu_percent"])
-    need(native > 30, "native", native)
+    clock = (~target.pid << 3) | 2                              # of the CPU of a whole process
+
+    def attempt():
+        start, cpu = time.monotonic(), time.clock_gettime(clock)
+        document = bench.pytop("--batch", "--json", "-n", 1, "-i", 2, "--half-life", 0, target.pid).json()
+        true = 100 * (time.clock_gettime(clock) - cpu) / (time.monotonic() - start)
+        rows = {r["function"]: r for r in document["functions"]}
+        need("<native threads>" in rows, "no such row among", sorted(rows))
+        native = rows["<native threads>"]["self"]["cpu"]
+        return {"CPU of native threads": (native, document["cpu_percent"], 4), "CPU": (native, true, 15)}
+    agree(attempt)
 
 
 @case()

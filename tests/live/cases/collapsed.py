@@ -22,21 +22,29 @@ def read(file):
 
 @case()
 def collapsed_file(bench):
-    """kinds: wall, CPU, GIL and waits add up to what three spinners do"""
+    """each kind: the counts of a thread are its time in the log, in intervals; and three spinners do what they do"""
     target = bench.start("threads.py", "busy")
-    counts = {}
-    for kind in ("wall", "cpu", "gil", "wait"):
+    _, log = bench.log("-d", 2, "-m", "wall", "-o", bench.path("live.folded"), target.pid)
+    sums = log.sums(lambda thread, sample: thread.name)
+    spinners = dict.fromkeys(("wall", "cpu", "gil", "wait"), 0.0)
+    for kind in spinners:
         file = bench.path(kind + ".folded")
-        bench.pytop("-d", 2, "-m", kind, "-o", file, target.pid)
+        bench.pytop("--open", bench.spool, "--batch", "-n", 1, "-m", kind, "-o", file)
+        counts, stacks = {}, {}
         for frames, count in read(file):
-            key = (kind, "spinner" if frames[0].startswith("spinner") else frames[0].split(" ")[0])
-            counts[key] = counts.get(key, 0) + count
-    need(5400 <= counts["wall", "spinner"] <= 6600, "wall of three spinners in 2 s:", counts["wall", "spinner"])
-    need(1500 <= counts["gil", "spinner"] <= 2100, "GIL held by three spinners in 2 s:", counts["gil", "spinner"])
-    need(2400 <= counts["wait", "spinner"] <= 4600, "waits of three spinners in 2 s:", counts["wait", "spinner"])
-    need(counts.get(("cpu", "sleeper"), 0) < 20, "CPU of a sleeper", counts.get(("cpu", "sleeper")))
-    need(1800 <= counts["wall", "sleeper"] <= 2200, "wall of a sleeper in 2 s:", counts["wall", "sleeper"])
-    need(("gil", "sleeper") not in counts, "a sleeper holds the GIL")
+            counts[frames[0]] = counts.get(frames[0], 0) + count
+            stacks[frames[0]] = stacks.get(frames[0], 0) + 1
+        for number, thread in log.threads.items():
+            seconds = sums.get((thread.name, kind), 0)
+            found = sum(n for name, n in counts.items() if thread.name in name)
+            lines = sum(n for name, n in stacks.items() if thread.name in name)
+            need(abs(found - seconds * log.rate) <= 1 + lines / 2 + 2, kind, "of", thread.name, "is", found, "not",
+                 seconds * log.rate)
+            spinners[kind] += seconds / log.seen() if "spinner" in thread.name else 0
+    need(open(bench.path("live.folded")).read() == open(bench.path("wall.folded")).read(), "live and --open differ")
+    need(2.99 <= spinners["wall"] <= 3.01, "wall of three spinners:", spinners["wall"])
+    need(0.75 <= spinners["gil"] <= 1.01, "GIL held by three spinners:", spinners["gil"])
+    need(1.2 <= spinners["wait"] <= 2.3, "waits of three spinners:", spinners["wait"])
 
 
 @case()

@@ -3,11 +3,13 @@
 from harness import case, need
 
 CODE = ("import time\n"
-        "def work():\n"
-        "    end = time.time() + %s\n"
+        "def early(end):\n"
+        "    while time.time() < end: sum(range(1000))\n"
+        "def late(end):\n"
         "    while time.time() < end: sum(range(1000))\n"
         "print('TO STDOUT', flush=True)\n"
-        "work()\n")
+        "early(time.time() + 0.7)\n"
+        "late(time.time() + %s)\n")
 
 
 def functions(document):
@@ -17,11 +19,12 @@ def functions(document):
 @case(each=True)
 def command(bench):
     """a command that ends by itself: profiled from its start to its end, exit 0"""
-    result = bench.pytop("--batch", "--json", "-i", 0.5, "--", *bench.python.command, "-c", CODE % 1.5)
+    result = bench.pytop("--batch", "--json", "-i", 0.5, "--", *bench.python.command, "-c", CODE % 0.5)
     need("TO STDOUT" not in result.out, "the command's output is among pytop's")
-    documents = result.lines()
-    need("work" in functions(documents[-1]), "work is not among", sorted(functions(documents[-1])))
-    need(documents[-1]["ticks"] > 700, "only", documents[-1]["ticks"], "ticks")
+    last = result.lines()[-1]
+    rows = {r["function"]: r["total_s"] for r in last["functions"]}
+    need("early" in rows and "late" in rows, "early or late is not among", sorted(rows))
+    need(last["ticks"] + last["missed"] > 20, "only", last["ticks"], "ticks")
 
 
 @case()
@@ -39,7 +42,7 @@ def command_exec(bench):
     """through a shell that becomes the interpreter"""
     result = bench.pytop("--batch", "--json", "-n", 1, "--", "sh", "-c", 'sleep 0.3; exec "$@"', "sh",
                          *bench.python.command, "-c", CODE % 4)
-    need("work" in functions(result.json()), "work is not among", functions(result.json()))
+    need(functions(result.json()) & {"early", "late"}, "neither function is among", functions(result.json()))
 
 
 @case(python=False)

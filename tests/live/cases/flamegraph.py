@@ -43,6 +43,8 @@ def flamegraph(bench):
     browser.hover(x, y)
     hovered = browser.picture()
     need(hovered != whole, "hovering shows nothing")
+    tip = browser.value("document.getElementById('tip').innerText")
+    need("%" in tip and ".py" in tip, "hovering tells no share and no file:", tip)
     browser.click(x, y)
     zoomed = browser.picture()
     need(zoomed != hovered, "a click changes nothing")
@@ -54,35 +56,28 @@ def flamegraph(bench):
     browser.type("spin")
     need(browser.picture() != before, "a search changes nothing")
     need(re.search(r"\d+(\.\d+)?\s*%", browser.value("document.body.innerText")), "no percentage on the page")
-    for kind in ("wall", "gil", "wait", "cpu"):
-        need(browser.value(CHOOSE_KIND % kind), "no way to choose", kind)
+    for kind in ("wall", "gil", "gil wait", "cpu"):
+        pressed = browser.value(CHOOSE_KIND % kind)
+        need(pressed == kind, "chosen is", pressed, "not", kind)
         browser.pause()
     complaints(browser)
 
 
-# a point inside a wide frame of the graph: the middle of the biggest drawing on the page, or of a wide box in it
+# a point inside a frame, the third from the root: found by the page's own eyes, hovered by the mouse
 FIND_FRAME = """(() => {
-    const big = [...document.querySelectorAll('canvas, svg rect, [data-frame], .frame')]
-        .map(e => e.getBoundingClientRect()).filter(r => r.width > 60 && r.height > 8 && r.top < innerHeight)
-        .sort((a, b) => b.width * b.height - a.width * a.height)
-    const r = big[0] || {left: innerWidth / 4, top: innerHeight / 2, width: 10, height: 10}
-    return [r.left + r.width / 3, Math.min(r.top + r.height / 2, innerHeight - 40)]
+    const box = document.getElementById('canvas').getBoundingClientRect()
+    for (let y = box.top + 2.5 * ROW; y > box.top; y -= ROW)
+        for (let x = box.left + box.width / 3; x < box.right; x += 3)
+            if (nodeAt({clientX: x, clientY: y}) >= 0)
+                return [x, y]
+    return [box.left + box.width / 3, box.top + ROW / 2]
 })()"""
 
-# choose a kind by whatever the page has for it: a list, a button, a radio
+# press the button of a kind; the text of the one that is pressed then
 CHOOSE_KIND = """(() => {
-    const kind = '%s'
-    for (const select of document.querySelectorAll('select'))
-        for (const option of select.options)
-            if (option.value.toLowerCase() == kind || option.text.toLowerCase().split(' ')[0] == kind) {
-                select.value = option.value
-                select.dispatchEvent(new Event('input', {bubbles: true}))
-                select.dispatchEvent(new Event('change', {bubbles: true}))
-                return true
-            }
-    for (const e of document.querySelectorAll('button, input[type=radio], label, a, [role=button]'))
-        if ((e.value || e.textContent || '').trim().toLowerCase().split(' ')[0] == kind) { e.click(); return true }
-    return false
+    const buttons = () => [...document.querySelectorAll('#kinds button')]
+    buttons().find(e => e.textContent.toLowerCase() == '%s').click()
+    return buttons().filter(e => e.getAttribute('aria-pressed') == 'true').map(e => e.textContent.toLowerCase()).join()
 })()"""
 
 

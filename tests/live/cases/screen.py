@@ -92,7 +92,7 @@ def random_keys(bench):
     target = bench.start("threads.py", "busy")
     folder = bench.path("here")
     os.mkdir(folder)
-    screen = bench.screen(target.pid, "--rate", "500", cwd=folder)
+    screen = bench.screen("--rate", "500", target.pid, cwd=folder)
     screen.wait_for("spin", 20)
     seed = random.randrange(1 << 32)
     chance = random.Random(seed)
@@ -116,10 +116,13 @@ def random_keys(bench):
 def ends_by_signal(bench):
     """SIGTERM while on the screen: the terminal is left as it was"""
     target = bench.start("spinner.py")
-    screen = bench.screen(target.pid)
+    screen = bench.screen(target.pid, wrapper=("sh", "-c", 'echo BEFORE; "$@"; echo AFTER; cat', "sh"))
     screen.wait_for("spin", 20)
-    os.kill(screen.pid(), signal.SIGTERM)
-    until(lambda: screen.dead() is not None, "the end", 10)
+    shell = screen.pid()
+    with open("/proc/%d/task/%d/children" % (shell, shell)) as file:
+        os.kill(int(file.read()), signal.SIGTERM)
+    text = screen.wait_for("AFTER", 20)
+    need("BEFORE" in text, "what stood there before is gone:", text)
     flags = screen.command("display-message", "-p", "#{alternate_on} #{cursor_flag}").split()
     need(flags == ["0", "1"], "alternate screen and cursor:", flags)
     need(target.alive(), "the target died")

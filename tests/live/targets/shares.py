@@ -1,7 +1,7 @@
 # -*- coding: utf-8 -*-
 """shares.py FILE: one thread that spends its time by turns on a great many tiny calls and in one long loop,
-and writes down, by its own thread clock, how much CPU each has had:
-[wall clock, CPU of tiny_calls so far, CPU of long_loop so far], a line every few dozen milliseconds."""
+and writes down, by its own thread clock, how much CPU each has had: a line each turn,
+[wall clock before tiny_calls, between, after long_loop, CPU of tiny_calls, CPU of long_loop]."""
 from ready import OUT, Record, cpu_clock, wall_clock
 
 
@@ -25,16 +25,13 @@ def long_loop(n):
 
 
 def turns(record, n_tiny, n_loop):
-    tiny_cpu = loop_cpu = 0.0
     while True:
-        a = cpu_clock()
+        a, x = wall_clock(), cpu_clock()
         tiny_calls(n_tiny)
-        b = cpu_clock()
+        b, y = wall_clock(), cpu_clock()
         long_loop(n_loop)
-        c = cpu_clock()
-        tiny_cpu += b - a
-        loop_cpu += c - b
-        record.add(wall_clock(), tiny_cpu, loop_cpu)
+        c, z = wall_clock(), cpu_clock()
+        record.add(a, b, c, y - x, z - y)
 
 
 def speed(function):
