@@ -20,6 +20,8 @@
 #define ROOT_EVERY 64 /* looks between two times it is read nevertheless */
 #define AGE_EVERY 16  /* looks between two times that old chunks are forgotten */
 
+#define UNTRUSTED 1   /* no frame's address: the chain breaks there */
+
 enum verdict { VERDICT_GOOD, VERDICT_NONE, VERDICT_MISSING, VERDICT_TORN };
 
 /* The entry frame that ended the chain so often that it is left out of the reading. */
@@ -67,7 +69,10 @@ static void note_chunk(struct stack_reader *reader, struct stack_memo *memo, con
 			copies_word(state + top), limit, reader->look);
 }
 
-/* The address of the top frame; false when what holds it was not read (the walk's missing says where it is). */
+/*
+ * The address of the top frame; false when what holds it was not read (the walk's missing says where it is). A cframe that
+ * was read beside frames, so not in the middle, must name the same frame before and after; else there is no leaf to trust.
+ */
 static bool find_leaf(struct stack_reader *reader, struct stack_memo *memo, const uint8_t *state,
 		      remote_addr *leaf)
 {
@@ -87,6 +92,9 @@ static bool find_leaf(struct stack_reader *reader, struct stack_memo *memo, cons
 	if (stretch != memo->copies.items)
 		places_keep(&memo->places, word, into + 8, false, reader->look);
 	*leaf = copies_word(stretch->first + (word - stretch->start) + into);
+	if (stretch->second &&
+	    copies_word(stretch->second + (word - stretch->start) + into) != *leaf)
+		*leaf = UNTRUSTED;
 	return true;
 }
 

@@ -6,6 +6,10 @@
  * 3.11 and 3.12 the cframe names the leaf, so it stands in the middle, and the thread state, which says where
  * the cframe is, before all.
  *
+ * Frames elsewhere are copied in the same order both times. Before 3.11 a dead frame looks like a live one: with the
+ * caller read first before the middle and last behind it, a frame that began and ended in between would show its
+ * last instruction under a caller that seems to have stood still.
+ *
  * Called by interp.c for the batch of a tick and by stack.c for readings of one thread.
  */
 #include "python/stack.h"
@@ -114,11 +118,16 @@ static void gather(struct stack_reader *reader, struct stack_memo *memo, bool ag
 /* The first copies: the newest chunk, where the leaf mostly is, last. */
 static void add_first(struct copies *copies, struct batch *batch)
 {
-	for (size_t i = copies->count; i-- > 1;) {
+	for (size_t i = copies->sorted; i < copies->count; i++) {
 		struct stretch *stretch = &copies->items[i];
 
 		if (stretch->again != BATCH_NO_PIECE)
 			stretch->piece = batch_add(batch, stretch->start, stretch->size);
+	}
+	for (size_t i = copies->sorted; i-- > 1;) {
+		struct stretch *stretch = &copies->items[i];
+
+		stretch->piece = batch_add(batch, stretch->start, stretch->size);
 	}
 }
 
