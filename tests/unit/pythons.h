@@ -13,8 +13,11 @@
 	int main(void) \
 	{ \
 		const TTest *const cases[] = { __VA_ARGS__ }; \
-		if (system("exec python3 -c '' >/dev/null 2>&1") != 0) { \
-			printf("skip " noun ": no python3 on the PATH\n"); \
+		if (system("exec python3 -c 'import sys, sysconfig; sys.exit(sys.version_info < " \
+			   "(3, 8) " \
+			   "or bool(sysconfig.get_config_var(\"Py_GIL_DISABLED\")))' " \
+			   ">/dev/null 2>&1") != 0) { \
+			printf("skip " noun ": no python3 on the PATH that pytop reads\n"); \
 			return 77; \
 		} \
 		return unit_run(noun, cases, sizeof(cases) / sizeof(cases[0])); \

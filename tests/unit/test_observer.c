@@ -112,6 +112,8 @@ START_TEST(a_service)
 
 	scene_open(PYTHONS_SERVICE, &everybody);
 	looks(3);
+	while (sample_of("MainThread")->state != STATE_IO)
+		look();
 	for (int i = 0; i < 300; i++) {
 		look();
 		ck_assert_uint_eq(s.seen->count, 3);
