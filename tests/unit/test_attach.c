@@ -22,7 +22,7 @@ START_TEST(a_python)
 	ck_assert_int_eq(attach(p.pid, 5, false), ST_OK);
 	ck_assert_int_eq(a.process.pid, p.pid);
 	ck_assert_str_eq(a.info.name, "-c");
-	ck_assert_ptr_nonnull(strstr(a.info.command, "python3 -c import threading"));
+	ck_assert_ptr_nonnull(strstr(a.info.command, " -c import threading"));
 	ck_assert_int_eq(a.runtime.version_text[0], '3');
 	ck_assert_int_eq(a.runtime.layout.version.major, 3);
 	ck_assert(a.is_open);
