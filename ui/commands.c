@@ -224,17 +224,17 @@ static bool move(struct ui *ui, enum action action)
 
 /* ---- search and filter ---------------------------------------------------------------------- */
 
-static void search_on(struct ui *ui, int direction)
+static void search_again(struct ui *ui, int direction)
 {
 	const struct view *view = view_now(ui);
 	struct table *table = view->table ? view->table(ui) : NULL;
 
 	if (!table)
 		return;
-	if (!ui->search[0])
+	if (!ui->search.text[0])
 		notice_say(&ui->notice, ui->now_ms, "nothing was searched yet: / first");
-	else if (!table_search(table, ui->search, direction, false))
-		notice_say(&ui->notice, ui->now_ms, "not found");
+	else if (!search_on(&ui->search, table, direction))
+		search_say_missed(&ui->search, &ui->notice, ui->now_ms);
 }
 
 static void ask(struct ui *ui, enum prompt_purpose purpose)
@@ -242,8 +242,11 @@ static void ask(struct ui *ui, enum prompt_purpose purpose)
 	const struct view *view = view_now(ui);
 	struct table *table = view->table ? view->table(ui) : NULL;
 
-	if (table)
-		prompt_begin(&ui->prompt, purpose, purpose == PROMPT_FILTER ? table->filter : "");
+	if (!table)
+		return;
+	if (purpose == PROMPT_SEARCH)
+		search_begin(&ui->search, table);
+	prompt_begin(&ui->prompt, purpose, purpose == PROMPT_FILTER ? table->filter : "");
 }
 
 void commands_prompt(struct ui *ui, int key)
@@ -260,12 +263,10 @@ void commands_prompt(struct ui *ui, int key)
 		view_fill(ui);
 		return;
 	}
-	if (result == PROMPT_DONE && ui->prompt.text[0])
-		snprintf(ui->search, sizeof(ui->search), "%s", ui->prompt.text);
-	if (result == PROMPT_CHANGED && ui->prompt.text[0])
-		ui->prompt.missed = !table_search(table, ui->prompt.text, 1, true);
 	if (result == PROMPT_DONE && !ui->prompt.text[0])
-		search_on(ui, 1);
+		search_again(ui, 1);
+	else if (!search_typed(&ui->search, table, &ui->prompt, result))
+		search_say_missed(&ui->search, &ui->notice, ui->now_ms);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -286,6 +287,9 @@ void commands_do(struct ui *ui, enum action action)
 {
 	const struct view *view = view_now(ui);
 
+	/* Esc sends a notice away, and does no more. */
+	if (action != ACTION_BACK)
+		notice_pass(&ui->notice);
 	if ((view->act && view->act(ui, action)) || move(ui, action))
 		return;
 	switch (action) {
@@ -298,7 +302,7 @@ void commands_do(struct ui *ui, enum action action)
 		break;
 	case ACTION_NEXT:
 	case ACTION_PREVIOUS:
-		search_on(ui, action == ACTION_NEXT ? 1 : -1);
+		search_again(ui, action == ACTION_NEXT ? 1 : -1);
 		break;
 	case ACTION_SORT_LEFT:
 	case ACTION_SORT_RIGHT:

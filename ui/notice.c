@@ -1,8 +1,9 @@
 /*
  * notice: one line that tells what has just happened.
  *
- * Invariant: a passing notice never outlives its time, a lasting one goes only when another comes
- * or the user sends it away: where a file was written must be readable after a look elsewhere.
+ * Invariant: a passing notice outlives neither its time nor the next key, a lasting one goes only
+ * when another comes or the user sends it away: where a file was written must be readable after a
+ * look elsewhere.
  *
  * Called by commands, exports and picker; drawn by whoever owns the last lines.
  */
@@ -51,6 +52,12 @@ void notice_status(struct notice *n, enum status status, const struct status_arg
 void notice_clear(struct notice *n)
 {
 	n->text[0] = '\0';
+}
+
+void notice_pass(struct notice *n)
+{
+	if (n->until_ms != INT64_MAX)
+		notice_clear(n);
 }
 
 bool notice_expire(struct notice *n, int64_t now_ms)

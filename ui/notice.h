@@ -23,6 +23,8 @@ void notice_keep(struct notice *n, const char *format, ...) __attribute__((forma
 /* What went wrong, and how to mend it. */
 void notice_status(struct notice *n, enum status status, const struct status_args *args);
 void notice_clear(struct notice *n);
+/* Something else is done: what only passes is over. */
+void notice_pass(struct notice *n);
 /* Its time is over: cleared, true. */
 bool notice_expire(struct notice *n, int64_t now_ms);
 void notice_draw(const struct notice *n, int y);

@@ -25,6 +25,7 @@
 #include "ui/notice.h"
 #include "ui/prompt.h"
 #include "ui/screen.h"
+#include "ui/search.h"
 #include "ui/table.h"
 #include "ui/table_draw.h"
 
@@ -42,7 +43,7 @@ struct picker {
 	struct columns_context context;
 	struct prompt prompt;
 	struct notice notice;
-	char search[TABLE_TEXT_MAX];
+	struct search search;
 	int page;
 	bool done;
 	pid_t chosen; /* 0: none */
@@ -171,10 +172,10 @@ static void draw(struct picker *p)
 	screen_end();
 }
 
-static void search_on(struct picker *p, int direction)
+static void search_again(struct picker *p, int direction)
 {
-	if (!table_search(&p->table, p->search, direction, false))
-		notice_say(&p->notice, p->now_ms, "not found");
+	if (!search_on(&p->search, &p->table, direction))
+		search_say_missed(&p->search, &p->notice, p->now_ms);
 }
 
 static void asked(struct picker *p, int key)
@@ -187,10 +188,8 @@ static void asked(struct picker *p, int key)
 	if (purpose == PROMPT_FILTER) {
 		snprintf(p->table.filter, sizeof(p->table.filter), "%s", p->prompt.text);
 		refill(p);
-	} else if (result == PROMPT_CHANGED && p->prompt.text[0]) {
-		p->prompt.missed = !table_search(&p->table, p->prompt.text, 1, true);
-	} else if (result == PROMPT_DONE) {
-		snprintf(p->search, sizeof(p->search), "%s", p->prompt.text);
+	} else if (!search_typed(&p->search, &p->table, &p->prompt, result)) {
+		search_say_missed(&p->search, &p->notice, p->now_ms);
 	}
 }
 
@@ -251,6 +250,7 @@ static void act(struct picker *p, enum action action)
 		p->done = true;
 		break;
 	case ACTION_SEARCH:
+		search_begin(&p->search, &p->table);
 		prompt_begin(&p->prompt, PROMPT_SEARCH, "");
 		break;
 	case ACTION_FILTER:
@@ -258,7 +258,7 @@ static void act(struct picker *p, enum action action)
 		break;
 	case ACTION_NEXT:
 	case ACTION_PREVIOUS:
-		search_on(p, action == ACTION_NEXT ? 1 : -1);
+		search_again(p, action == ACTION_NEXT ? 1 : -1);
 		break;
 	case ACTION_SORT_LEFT:
 	case ACTION_SORT_RIGHT:

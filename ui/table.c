@@ -152,6 +152,20 @@ void table_scroll(struct table *t, size_t height)
 		t->top = t->count > height ? t->count - height : 0;
 }
 
+struct table_place table_place(const struct table *t)
+{
+	return (struct table_place){ t->selected, t->top, t->follows, t->key };
+}
+
+void table_return(struct table *t, const struct table_place *place)
+{
+	t->selected = place->selected;
+	t->top = place->top;
+	t->follows = place->follows;
+	t->key = place->key;
+	follow(t);
+}
+
 bool table_search(struct table *t, const char *text, int step, bool here)
 {
 	for (size_t i = here ? 0 : 1; i < t->count + !here; i++) {

@@ -53,6 +53,15 @@ void table_end(struct table *t);
 /* Scroll as little as shows the selected row among height lines and wastes none of them. */
 void table_scroll(struct table *t, size_t height);
 
+/* Where one stood, to come back to: of the row itself when one was chosen. */
+struct table_place {
+	size_t selected, top;
+	bool follows;
+	uint64_t key;
+};
+struct table_place table_place(const struct table *t);
+void table_return(struct table *t, const struct table_place *place);
+
 /*
  * Select the next row (step 1) or the one before (-1) that holds text, round the end; with here,
  * the selected row itself comes first. False: none.

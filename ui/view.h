@@ -15,6 +15,7 @@
 #include "ui/loop.h"
 #include "ui/notice.h"
 #include "ui/prompt.h"
+#include "ui/search.h"
 #include "ui/table.h"
 
 #define VIEW_STACK_MAX 4
@@ -65,7 +66,7 @@ struct ui {
 	struct summary_scale cpu_scale, wait_scale;
 
 	struct prompt prompt;
-	char search[TABLE_TEXT_MAX];
+	struct search search;
 	struct notice notice;
 	const struct export_format *last_format; /* NULL: nothing was exported yet */
 	bool exporting;
