@@ -67,10 +67,10 @@ static bool has_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* Without a screen: printed, or only sampled for a file. */
+/* Without a screen: only sampled for a file, or only a kept log written as one. */
 static bool is_quiet(const struct options *o)
 {
-	return !o->batch && o->duration_s > 0 && o->output && !has_terminal();
+	return !o->batch && (o->duration_s > 0 || o->open_dir) && o->output && !has_terminal();
 }
 
 static bool wants_screen(const struct options *o)
@@ -135,6 +135,8 @@ static int write_output(struct pytop *p, const struct options *o)
 	}
 	pytop_export_wait(p);
 	pytop_export_state(p, &state);
+	if (state.status == ST_CANNOT_WRITE && strcmp(o->output, "-") == 0 && output_is_closed())
+		return EXIT_SUCCESS;
 	report_export(&state);
 	return state.status == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -202,6 +204,9 @@ static int run(struct pytop *p, const struct options *o, pid_t *switch_to)
 	if (status == ST_OK && !o->dump)
 		status = wants_screen(o) ? run_screen(p, o, switch_to) : run_batch(p, o);
 	int kept = errno;
+	/* like top | head: who read has read enough */
+	if (status == ST_CANNOT_WRITE && output_is_closed())
+		status = ST_OK;
 	if (status != ST_OK) {
 		struct status_args args = { .pid = o->pid,
 					    .what = status == ST_CANNOT_WRITE ? "standard output"
@@ -231,9 +236,13 @@ static int run_target(struct options *o, pid_t *switch_to)
 		status = child_start(&child, o->command, wants_screen(o), &args);
 		o->pid = child.pid;
 	}
+	if (status == ST_OK && o->command)
+		report_waiting(o->command[0], true);
 	if (status == ST_OK)
 		status = o->open_dir ? pytop_open_spool(&p, o->open_dir, &attach, &args)
 				     : pytop_open(&p, o->pid, &attach, &args);
+	if (o->command)
+		report_waiting(o->command[0], false);
 	int code;
 	if (status == ST_OK) {
 		pytop_set_rows_by_line(p, o->by_line);
@@ -274,7 +283,7 @@ int main(int argc, char *argv[])
 			options_print_help(stdout);
 		else
 			puts("pytop " PACKAGE_VERSION);
-		return output_flush() == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+		return output_flush() == ST_OK || output_is_closed() ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	catch_signals();
 	if (o.output && !can_write(o.output)) {

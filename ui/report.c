@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "ui/format.h"
@@ -35,6 +36,20 @@ void report_export(const struct pytop_export_state *s)
 	text_grouped(samples, sizeof(samples), s->result.samples);
 	fprintf(stderr, "wrote %s (%sB, %s%s, %s samples): %s\n", path, bytes,
 		s->result.shortened ? "the last " : "", seconds, samples, s->format->opens_in);
+}
+
+void report_waiting(const char *command, bool waits)
+{
+	char name[64], line[128];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	format_name(name, sizeof(name), command, true);
+	snprintf(line, sizeof(line), "waiting for a Python interpreter in %s ...", name);
+	if (waits)
+		fputs(line, stderr);
+	else
+		fprintf(stderr, "\r%*s\r", (int)strlen(line), "");
 }
 
 void report_end(const struct pytop_header *h)

@@ -12,5 +12,7 @@ void report_error(enum status status, const struct status_args *args);
 void report_export(const struct pytop_export_state *state);
 /* How the target ended, when it did. */
 void report_end(const struct pytop_header *header);
+/* On a terminal: a line that stands while a command's interpreter is waited for. */
+void report_waiting(const char *command, bool waits);
 
 #endif
