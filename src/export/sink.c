@@ -1,9 +1,11 @@
 /*
  * sink: a file that appears whole or not at all.
  *
- * Invariant: until sink_commit() has succeeded the path is what it was before. The temporary file
- * is known by the descriptor of its folder and a name in it, so neither a change of the working
- * directory nor a renamed folder leads elsewhere. Every failure keeps errno for the sentence.
+ * Invariant: until sink_commit() has succeeded the path is what it was before. The file has no name
+ * until it is complete, so that nothing is left of it however pytop dies; where the file system
+ * cannot do that, it is there as a .part. The folder is known by its descriptor, so neither a change
+ * of the working directory nor a renamed folder leads elsewhere. Every failure keeps errno for the
+ * sentence.
  *
  * Called by export_write() alone; the formats see sink_write() and sink_json().
  */
@@ -24,10 +26,12 @@
 #define OUT_SIZE 65536
 #define GZIP_WINDOW (15 + 16) /* zlib: the largest window, in a gzip wrapper */
 #define TEMPORARY_TRIES 100
+#define LINKS_MAX 40 /* of a chain, as the kernel has it */
 
 struct export_sink {
 	int fd, folder;     /* folder: -1 when written straight */
-	char temporary[64]; /* name in the folder */
+	bool unnamed;       /* until it is complete */
+	char temporary[64]; /* name in the folder; "": it has none */
 	char *name;         /* final name in the folder */
 	bool gzip;
 	z_stream z;
@@ -43,9 +47,11 @@ static enum status cannot(int errnum)
 }
 
 /* What is there but no regular file is written straight. */
-static bool is_special(const char *path, struct stat *old)
+static bool is_special(const char *path)
 {
-	return !stat(path, old) && !S_ISREG(old->st_mode) && !S_ISDIR(old->st_mode);
+	struct stat old;
+
+	return !stat(path, &old) && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode);
 }
 
 static enum status open_straight(struct export_sink *s, const char *path)
@@ -57,38 +63,121 @@ static enum status open_straight(struct export_sink *s, const char *path)
 	return s->fd < 0 ? ST_CANNOT_WRITE : ST_OK;
 }
 
-/* The folder of path, and the name in it. */
+/* The folder of path (in the one before), and the name in it. */
 static enum status open_folder(struct export_sink *s, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t length = slash ? (size_t)(slash - path) : 0;
-	char *folder;
+	char *folder, *name;
+	int before = s->folder, fd = -1;
 
 	if (!*base || !strcmp(base, ".") || !strcmp(base, ".."))
 		return cannot(EISDIR);
 	folder = length ? alloc_string(path, length) : alloc_string(slash ? "/" : ".", 1);
-	s->name = alloc_string(base, strlen(base));
-	if (folder && s->name)
-		s->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	name = alloc_string(base, strlen(base));
+	if (folder && name)
+		fd = openat(before >= 0 ? before : AT_FDCWD, folder,
+			    O_PATH | O_DIRECTORY | O_CLOEXEC);
 	else
 		errno = ENOMEM;
 	free(folder);
-	return s->folder < 0 ? ST_CANNOT_WRITE : ST_OK;
+	if (fd < 0) {
+		free(name);
+		return ST_CANNOT_WRITE;
+	}
+	if (before >= 0)
+		close(before);
+	free(s->name);
+	s->folder = fd;
+	s->name = name;
+	return ST_OK;
+}
+
+/*
+ * As the kernel does with fs.protected_symlinks: in a folder where everybody may leave a link, only
+ * our own are followed, and those of the folder's owner.
+ */
+static bool may_follow(const struct export_sink *s, const struct stat *link, uid_t owner_uid)
+{
+	struct stat folder;
+
+	if (fstat(s->folder, &folder))
+		return false;
+	if (!(folder.st_mode & S_ISVTX) || !(folder.st_mode & S_IWOTH))
+		return true;
+	return link->st_uid == geteuid() || link->st_uid == owner_uid ||
+	       link->st_uid == folder.st_uid;
+}
+
+/* To the file that a chain of symbolic links means, which may not be there yet. */
+static enum status follow_links(struct export_sink *s, uid_t owner_uid)
+{
+	for (int i = 0; i < LINKS_MAX; i++) {
+		char path[4096];
+		struct stat st;
+
+		if (fstatat(s->folder, s->name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !S_ISLNK(st.st_mode))
+			return ST_OK;
+		if (!may_follow(s, &st, owner_uid))
+			return cannot(EACCES);
+		ssize_t n = readlinkat(s->folder, s->name, path, sizeof(path));
+
+		if (n <= 0 || n == (ssize_t)sizeof(path))
+			return n < 0 ? ST_CANNOT_WRITE : cannot(ENAMETOOLONG);
+		path[n] = '\0';
+		enum status status = open_folder(s, path);
+
+		if (status != ST_OK)
+			return status;
+	}
+	return cannot(ELOOP);
+}
+
+/* Try names until one is free: make() gives 0, or -1 with errno. */
+static int find_free_name(struct export_sink *s, int (*make)(struct export_sink *s))
+{
+	int result = -1;
+
+	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
+		snprintf(s->temporary, sizeof(s->temporary), ".pytop-%ld-%u.part", (long)getpid(),
+			 i);
+		result = make(s);
+		if (!result || errno != EEXIST)
+			break;
+	}
+	if (result)
+		s->temporary[0] = '\0';
+	return result;
+}
+
+static int create(struct export_sink *s)
+{
+	s->fd = openat(s->folder, s->temporary,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return s->fd < 0 ? -1 : 0;
+}
+
+static int link_as(const struct export_sink *s, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
+	return linkat(AT_FDCWD, path, s->folder, name, AT_SYMLINK_FOLLOW);
+}
+
+static int link_temporary(struct export_sink *s)
+{
+	return link_as(s, s->temporary);
 }
 
 static enum status open_temporary(struct export_sink *s)
 {
-	for (unsigned i = 0; i < TEMPORARY_TRIES; i++) {
-		snprintf(s->temporary, sizeof(s->temporary), ".pytop-%ld-%u.part", (long)getpid(),
-			 i);
-		s->fd = openat(s->folder, s->temporary,
-			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-		if (s->fd >= 0 || errno != EEXIST)
-			break;
-	}
-	if (s->fd < 0)
-		s->temporary[0] = '\0';
-	return s->fd < 0 ? ST_CANNOT_WRITE : ST_OK;
+	s->fd = openat(s->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	s->unnamed = s->fd >= 0;
+	if (s->unnamed || !find_free_name(s, create))
+		return ST_OK;
+	return ST_CANNOT_WRITE;
 }
 
 /* The owner asked for, and the permissions of the file that is to be replaced. */
@@ -112,6 +201,8 @@ static enum status open_beside(struct export_sink *s, const char *path, uid_t ui
 	enum status status = open_folder(s, path);
 
 	if (status == ST_OK)
+		status = follow_links(s, uid);
+	if (status == ST_OK)
 		status = open_temporary(s);
 	if (status == ST_OK)
 		status = dress(s, uid, gid);
@@ -129,12 +220,11 @@ enum status sink_open(struct export_sink **sink, const char *path, uid_t owner_u
 {
 	struct export_sink *s = calloc(1, sizeof(*s));
 	enum status status;
-	struct stat old;
 
 	if (!s)
 		return ST_NO_MEMORY;
 	s->fd = s->folder = -1;
-	if (!strcmp(path, "-") || is_special(path, &old))
+	if (!strcmp(path, "-") || is_special(path))
 		status = open_straight(s, path);
 	else
 		status = open_beside(s, path, owner_uid, owner_gid);
@@ -237,23 +327,37 @@ enum status sink_json(void *context, const char *text, size_t size)
 	return sink_write(sink, text, size);
 }
 
-/* Everything is on the disk and under its own name. */
-static enum status settle(struct export_sink *s)
+/* The complete file gets its name, in place of what had it. */
+static enum status give_name(struct export_sink *s)
 {
-	int fd = s->fd;
-
-	/* A pipe or a terminal cannot be flushed to a disk, and need not be. */
-	if (s->folder >= 0 && fsync(fd) && errno != EINVAL)
-		return ST_CANNOT_WRITE;
-	s->fd = -1;
-	if (close(fd) && errno != EINTR)
-		return ST_CANNOT_WRITE;
-	if (s->folder < 0)
-		return ST_OK;
+	if (s->unnamed) {
+		if (!link_as(s, s->name))
+			return ST_OK;
+		if (errno != EEXIST || find_free_name(s, link_temporary))
+			return ST_CANNOT_WRITE;
+	}
 	if (renameat(s->folder, s->temporary, s->folder, s->name))
 		return ST_CANNOT_WRITE;
 	s->temporary[0] = '\0';
 	return ST_OK;
+}
+
+/* Everything is on the disk and under its own name. */
+static enum status settle(struct export_sink *s)
+{
+	enum status status = ST_OK;
+
+	/* A pipe or a terminal cannot be flushed to a disk, and need not be. */
+	if (s->folder >= 0 && fsync(s->fd) && errno != EINVAL)
+		return ST_CANNOT_WRITE;
+	if (s->folder >= 0)
+		status = give_name(s);
+	int fd = s->fd;
+
+	s->fd = -1;
+	if (close(fd) && errno != EINTR && s->folder < 0)
+		return ST_CANNOT_WRITE;
+	return status;
 }
 
 enum status sink_commit(struct export_sink *sink, uint64_t *bytes)

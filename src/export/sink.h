@@ -1,8 +1,9 @@
 /*
  * sink: the file an export is written to, whole or not at all.
  *
- * Written under another name beside its own (O_EXCL) and renamed when complete and flushed, so an
- * existing file stays as it was until then; its permissions are kept. A path ending in .gz is
+ * It has no name (O_TMPFILE; where there is no such thing, another one beside its own, O_EXCL) until
+ * it is complete and flushed, so an existing file stays as it was until then; its permissions are
+ * kept. A symbolic link stays, and the file that it means is written. A path ending in .gz is
  * compressed as one gzip member. What cannot be renamed over (a device, a pipe, "-" for stdout)
  * is written straight.
  */

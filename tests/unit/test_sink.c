@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "exported.h"
+#include "refuse.h"
 
 #define NOBODY ((uid_t)-1), ((gid_t)-1)
 
@@ -61,7 +63,7 @@ START_TEST(abandoned_leaves_nothing)
 	exported_folder(folder);
 	exported_write_text("b.json.gz", "old");
 	sink = open_sink("b.json.gz");
-	ck_assert_uint_eq(exported_files(folder), 2);
+	ck_assert_uint_eq(exported_files(folder), 1);
 	ck_assert_int_eq(sink_write(sink, "new", 3), ST_OK);
 	errno = ENOSPC;
 	sink_abandon(sink);
@@ -70,6 +72,111 @@ START_TEST(abandoned_leaves_nothing)
 	text = exported_read("b.json.gz", &size);
 	ck_assert_str_eq(text, "old");
 	free(text);
+	exported_remove(folder);
+}
+END_TEST
+
+static void write_whole(const char *path, const char *text)
+{
+	struct export_sink *sink = open_sink(path);
+	uint64_t bytes;
+
+	ck_assert_int_eq(sink_write(sink, text, strlen(text)), ST_OK);
+	ck_assert_int_eq(sink_commit(sink, &bytes), ST_OK);
+}
+
+static void expect_text(const char *path, const char *expected)
+{
+	size_t size;
+	char *text = exported_read(path, &size);
+
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+/* A file system that has no files without a name: then a temporary name, which goes in every case. */
+static void no_unnamed_files(void)
+{
+	/* openat with O_TMPFILE: only its flags tell it */
+	ck_assert(refuse_flags(SYS_openat, 2, O_TMPFILE & ~O_DIRECTORY, EOPNOTSUPP));
+}
+
+START_TEST(by_a_temporary_name)
+{
+	char folder[64];
+
+	exported_folder(folder);
+	no_unnamed_files();
+	exported_write_text("b.txt", "old");
+	struct export_sink *sink = open_sink("b.txt");
+
+	ck_assert_uint_eq(exported_files(folder), 2);
+	sink_abandon(sink);
+	ck_assert_uint_eq(exported_files(folder), 1);
+	expect_text("b.txt", "old");
+	write_whole("b.txt", "new");
+	expect_text("b.txt", "new");
+	write_whole("c.txt", "other");
+	expect_text("c.txt", "other");
+	ck_assert_uint_eq(exported_files(folder), 2);
+	exported_remove(folder);
+}
+END_TEST
+
+/* A link is written through, however many there are, and whether its file is there or not. */
+START_TEST(links_are_followed)
+{
+	char folder[64];
+	struct export_sink *sink;
+	struct stat st;
+
+	exported_folder(folder);
+	ck_assert_int_eq(mkdir("sub", 0755), 0);
+	exported_write_text("sub/real.txt", "old");
+	ck_assert_int_eq(symlink("real.txt", "sub/near.txt"), 0);
+	ck_assert_int_eq(symlink("sub/near.txt", "far.txt"), 0);
+	write_whole("far.txt", "new");
+	ck_assert_int_eq(lstat("far.txt", &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	ck_assert_int_eq(lstat("sub/near.txt", &st), 0);
+	ck_assert(S_ISLNK(st.st_mode));
+	expect_text("sub/real.txt", "new");
+
+	ck_assert_int_eq(symlink("sub/later.txt", "dangling.txt"), 0);
+	write_whole("dangling.txt", "there");
+	expect_text("sub/later.txt", "there");
+
+	ck_assert_int_eq(symlink("round.txt", "round.txt"), 0);
+	ck_assert_int_eq(sink_open(&sink, "round.txt", NOBODY), ST_CANNOT_WRITE);
+	ck_assert_int_eq(errno, ELOOP);
+	ck_assert_int_eq(unlink("sub/real.txt"), 0);
+	ck_assert_int_eq(unlink("sub/near.txt"), 0);
+	ck_assert_int_eq(unlink("sub/later.txt"), 0);
+	ck_assert_int_eq(rmdir("sub"), 0);
+	exported_remove(folder);
+}
+END_TEST
+
+/* Where everybody may leave a link, a stranger's is not followed. */
+START_TEST(links_of_strangers)
+{
+	char folder[64];
+	struct export_sink *sink;
+
+	if (geteuid() != 0) {
+		printf("skip sink links_of_strangers: not root\n");
+		return;
+	}
+	exported_folder(folder);
+	exported_write_text("real.txt", "old");
+	ck_assert_int_eq(symlink("real.txt", "link.txt"), 0);
+	ck_assert_int_eq(lchown("link.txt", 65534, 65534), 0);
+	ck_assert_int_eq(chmod(".", 01777), 0);
+	ck_assert_int_eq(sink_open(&sink, "link.txt", NOBODY), ST_CANNOT_WRITE);
+	ck_assert_int_eq(errno, EACCES);
+	ck_assert_int_eq(sink_open(&sink, "link.txt", 65534, 65534), ST_OK);
+	sink_abandon(sink);
+	expect_text("real.txt", "old");
 	exported_remove(folder);
 }
 END_TEST
@@ -207,5 +314,6 @@ START_TEST(straight_into_a_pipe)
 }
 END_TEST
 
-UNIT_MAIN("sink", appears_on_commit, abandoned_leaves_nothing, gzip_is_one_member,
+UNIT_MAIN("sink", appears_on_commit, abandoned_leaves_nothing,
+	  by_a_temporary_name, links_are_followed, links_of_strangers, gzip_is_one_member,
 	  places_that_cannot_be, no_room, full_device, straight_into_a_pipe)
