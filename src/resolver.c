@@ -391,11 +391,11 @@ static enum status check_doubted(struct resolver *r, struct resolved *d,
 	d->settled_deaths = r->deaths;
 	for (uint32_t i = 0; i < stack->depth; i++) {
 		uint32_t found = r->index[slot_of(r, stack->frames[i].code)];
-		struct entry *e = &r->entries[found];
-		nanoseconds due = found ? doubt_due(r, e) : 0;
+		struct entry *e = found ? &r->entries[found] : NULL;
+		nanoseconds due = e ? doubt_due(r, e) : 0;
 		if (due < d->doubt_due)
 			d->doubt_due = due;
-		if (!found || !in_doubt(r, e))
+		if (!e || !in_doubt(r, e))
 			continue;
 		e->checked = r->now;
 		e->checked_tick = r->tick;
