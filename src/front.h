@@ -33,6 +33,7 @@ struct pytop {
 	bool has_exit_status;
 	int wait_status;
 	bool by_line;
+	pid_t watched;               /* whose stack pictures carry; 0: none */
 	struct sample *last_samples; /* of a kept spool: the threads that lived at its end */
 	size_t last_count, last_capacity;
 	uint64_t last_rss_bytes;

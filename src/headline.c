@@ -87,18 +87,14 @@ static void take_differences(struct headline *h, const struct pace_report *r, ui
 	if (passed < (h->ticks > 0 ? SECOND : SECOND / 2))
 		return;
 	double cpu = self_cpu_seconds();
-	uint64_t ticks = r->ticks - h->ticks, missed = r->missed - h->missed;
 
 	if (passed > 0) {
 		h->self_cpu_percent = 100 * (cpu - h->self_cpu_s) / ((double)passed / 1e9);
 		h->blocked_percent = 100 * (double)(held_ns - h->held_ns) / (double)passed;
 	}
-	h->missed_percent =
-		ticks + missed > 0 ? 100.0 * (double)missed / (double)(ticks + missed) : 0;
 	h->at = now;
 	h->self_cpu_s = cpu;
 	h->ticks = r->ticks;
-	h->missed = r->missed;
 	h->held_ns = held_ns;
 	/* the wall clock may be set while pytop runs; the log's anchor is its own */
 	h->wall_minus_monotonic = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
@@ -120,7 +116,7 @@ void headline_pace(struct headline *h, struct pytop_header *header, const struct
 	header->late_p99_us = r.late_p99_us;
 	header->tick_mean_us = r.cost_mean_us;
 	header->tick_p99_us = r.cost_p99_us;
-	header->missed_percent = h->missed_percent;
+	header->missed_percent = r.missed_percent;
 	header->self_cpu_percent = h->self_cpu_percent;
 	header->blocked_percent = h->blocked_percent;
 	header->spinning = r.asked_hz == 0 || r.asked_hz > SPIN_BELOW_HZ;
@@ -138,6 +134,14 @@ void headline_log(const struct headline *h, struct pytop_header *header, struct 
 	header->log = r.stopped ? PYTOP_LOG_STOPPED : PYTOP_LOG_ON;
 	header->log_bytes = r.bytes;
 	header->log_lost_ticks = r.lost_ticks;
+	header->log_status = r.status;
+	header->log_errnum = r.errnum;
+	header->log_stopped_wall = 0;
+	header->log_stopped_s = 0;
+	if (r.stopped) {
+		header->log_stopped_wall = (r.stopped_at + h->wall_minus_monotonic) / SECOND;
+		header->log_stopped_s = (double)(r.stopped_at - started) / 1e9;
+	}
 	nanoseconds first = r.first_tick ? r.first_tick : started;
 	header->log_from_s = (double)(first - started) / 1e9;
 	header->log_from_wall = (first + h->wall_minus_monotonic) / SECOND;

@@ -14,8 +14,8 @@
 struct headline {
 	nanoseconds at;
 	double self_cpu_s, self_cpu_percent;
-	uint64_t ticks, missed, held_ns;
-	double missed_percent, blocked_percent;
+	uint64_t ticks, held_ns;
+	double blocked_percent;
 	int64_t wall_minus_monotonic; /* ns */
 };
 

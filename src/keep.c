@@ -1,14 +1,18 @@
 /*
- * keep: the log of a pytop whose terminal was lost gets a name below the user's state directory, and the next pytop says so.
+ * keep: the log of a pytop whose terminal was lost gets a name below the user's state directory, and the next pytop says
+ * so, once.
  */
 #include "front.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* $XDG_STATE_HOME/pytop, or ~/.local/state/pytop. */
 static enum status state_directory(char *path, size_t size)
@@ -44,6 +48,23 @@ enum status pytop_keep_log(struct pytop *p, char *path, size_t size)
 	return status == ST_OK ? log_keep(p->log, state, path, size) : status;
 }
 
+#define TOLD ".told" /* an empty file in a log's directory: its user was told that it is there */
+
+/* Is it a log that was not told of? Marks it; one that cannot be marked is left alone. */
+static bool is_news(const char *path)
+{
+	int directory = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int mark = directory >= 0
+			   ? openat(directory, TOLD, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600)
+			   : -1;
+
+	if (directory >= 0)
+		close(directory);
+	if (mark >= 0)
+		close(mark);
+	return mark >= 0;
+}
+
 size_t pytop_kept_logs(char *newest, size_t size)
 {
 	char state[4096], path[4096 + 300];
@@ -57,7 +78,7 @@ size_t pytop_kept_logs(char *newest, size_t size)
 	for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
 		struct stat is;
 		snprintf(path, sizeof(path), "%s/%s", state, entry->d_name);
-		if (entry->d_name[0] == '.' || stat(path, &is) != 0 || !S_ISDIR(is.st_mode))
+		if (entry->d_name[0] == '.' || stat(path, &is) != 0 || !is_news(path))
 			continue;
 		count++;
 		if (is.st_mtime >= newest_time) {

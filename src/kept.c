@@ -76,7 +76,7 @@ static void fill_header(struct pytop *p, struct pytop_header *h)
 
 void front_show_spool(struct pytop *p)
 {
-	struct picture_wish wish = { .by_line = p->by_line };
+	struct picture_wish wish = { .by_line = p->by_line, .stack_tid = p->watched };
 	bool complete = false;
 
 	picture_begin(p->picture, &wish);

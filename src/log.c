@@ -35,8 +35,8 @@ struct log {
 	struct journey *idle;               /* the sampler's */
 	_Atomic(struct journey *) returned; /* pushed by the writer, taken whole by the sampler */
 	_Atomic uint64_t bytes, lost_ticks;
-	_Atomic int64_t first_tick;
-	_Atomic int status;
+	_Atomic int64_t first_tick, stopped_at;
+	_Atomic int status, errnum;
 };
 
 static nanoseconds read_clock(clockid_t clock)
@@ -116,6 +116,17 @@ static struct journey *new_journey(struct log *l)
 	return j;
 }
 
+/* No more is written; the first reason is the one that is told. */
+static void stop(struct log *l, enum status status, int errnum)
+{
+	int64_t running = 0;
+
+	if (!atomic_compare_exchange_strong(&l->stopped_at, &running, read_clock(CLOCK_MONOTONIC)))
+		return;
+	atomic_store(&l->errnum, errnum);
+	atomic_store(&l->status, (int)status);
+}
+
 /* In the writer's thread. */
 static void write_batch(struct log *l, const struct spool_batch *batch)
 {
@@ -123,7 +134,7 @@ static void write_batch(struct log *l, const struct spool_batch *batch)
 		return;
 	enum status status = spool_files_write(l->files, batch);
 	if (status != ST_OK)
-		atomic_store(&l->status, (int)status);
+		stop(l, status, errno);
 	atomic_store(&l->bytes, spool_files_bytes(l->files));
 	atomic_store(&l->first_tick, spool_files_first_tick(l->files));
 }
@@ -155,7 +166,7 @@ static void send_sealed(struct log *l)
 		if (!j) {
 			/* a segment with a hole in it cannot be read on */
 			spool_recycle(l->spool, batch);
-			atomic_store(&l->status, ST_NO_MEMORY);
+			stop(l, ST_NO_MEMORY, 0);
 			continue;
 		}
 		j->batch = batch;
@@ -178,7 +189,7 @@ void log_tick(struct log *l, const struct tick *tick, const struct sample *sampl
 	/* what it had no memory for it counts as lost, and goes on with a new segment */
 	enum status status = spool_tick(l->spool, tick, samples, count);
 	if (status != ST_OK && status != ST_NO_MEMORY)
-		atomic_store(&l->status, (int)status);
+		stop(l, status, errno);
 	send_sealed(l);
 	atomic_store_explicit(&l->lost_ticks, spool_lost_ticks(l->spool), memory_order_relaxed);
 }
@@ -199,7 +210,7 @@ void log_new_life(struct log *l, const struct spool_about *about)
 {
 	enum status status = spool_new_life(l->spool, about);
 	if (status != ST_OK)
-		atomic_store(&l->status, (int)status);
+		stop(l, status, errno);
 	send_sealed(l);
 }
 
@@ -227,6 +238,8 @@ void log_report(struct log *l, struct log_report *report)
 {
 	report->status = (enum status)atomic_load(&l->status);
 	report->stopped = report->status != ST_OK;
+	report->errnum = atomic_load(&l->errnum);
+	report->stopped_at = report->stopped ? atomic_load(&l->stopped_at) : 0;
 	report->bytes = atomic_load(&l->bytes);
 	report->first_tick = atomic_load(&l->first_tick);
 	report->lost_ticks = atomic_load(&l->lost_ticks);

@@ -49,8 +49,10 @@ void log_cut(struct log *log,
 /* ---- any thread */
 
 struct log_report {
-	bool stopped; /* no more is written: status says why */
+	bool stopped; /* no more is written: status says why, with errnum */
 	enum status status;
+	int errnum;
+	nanoseconds stopped_at; /* CLOCK_MONOTONIC; 0: it goes on */
 	uint64_t bytes;
 	nanoseconds first_tick; /* oldest kept, CLOCK_MONOTONIC; 0: none */
 	uint64_t lost_ticks;

@@ -82,6 +82,7 @@ enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_optio
 	}
 	/* from here on the attachment is the sampler's, which follows an exec */
 	headline_target(&p->snapshot.header, &p->attachment);
+	p->snapshot.header.rate_asked_hz = options->rate_hz;
 	*pytop = p;
 	return ST_OK;
 }
@@ -167,9 +168,14 @@ enum status pytop_start(struct pytop *p)
 		sampler_wish_by_line(p->sampler, p->by_line);
 	if (status == ST_OK)
 		status = sampler_start(p->sampler);
-	if (status == ST_OK)
-		p->log_started = sampler_started(p->sampler);
-	return status;
+	if (status != ST_OK)
+		return status;
+	p->log_started = sampler_started(p->sampler);
+	if (p->log) { /* until the first tick says more */
+		p->snapshot.header.log = PYTOP_LOG_ON;
+		p->snapshot.header.log_from_wall = read_clock(CLOCK_REALTIME) / NS_PER_S;
+	}
+	return ST_OK;
 }
 
 void pytop_stop(struct pytop *p)
@@ -206,6 +212,9 @@ void pytop_watch_thread(struct pytop *p, pid_t tid)
 {
 	if (p->sampler)
 		sampler_wish_stack(p->sampler, tid);
+	p->watched = tid;
+	if (p->replay)
+		front_show_spool(p);
 }
 
 void pytop_reset(struct pytop *p)

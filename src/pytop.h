@@ -138,6 +138,11 @@ struct pytop_header {
 	int64_t log_from_wall; /* seconds since the epoch */
 	char log_place[512];
 	uint64_t log_lost_ticks;
+	/* why it stopped, and when; ST_OK, 0: it did not */
+	enum status log_status;
+	int log_errnum;
+	double log_stopped_s;     /* time_s */
+	int64_t log_stopped_wall; /* seconds since the epoch */
 
 	pid_t busy_child; /* a Python child that is busier than this idle target; 0: none */
 	double busy_child_percent;
@@ -173,7 +178,8 @@ void pytop_wake(struct pytop *p);
 void pytop_set_half_life(struct pytop *p, double seconds);
 void pytop_set_refresh(struct pytop *p, double seconds);
 void pytop_set_rows_by_line(struct pytop *p, bool by_line);
-void pytop_watch_thread(struct pytop *p, pid_t tid); /* whose stack the snapshots carry; 0: none */
+/* Whose stack the snapshots carry (of a kept spool: its last one); 0: none. */
+void pytop_watch_thread(struct pytop *p, pid_t tid);
 void pytop_reset(struct pytop *p);
 
 /* ---- exports --------------------------------------------------------------------------------- */
@@ -202,7 +208,10 @@ nanoseconds pytop_log_time(const struct pytop *p, double time_s);
 
 /* The terminal is lost: keep the unnamed log below the user's state directory; path gets where. */
 enum status pytop_keep_log(struct pytop *p, char *path, size_t size) MUST_CHECK;
-/* How many such logs there are; newest gets the path of the newest ("": none). */
+/*
+ * How many such logs there are that were not told of before; newest gets the path of the newest ("": none). They are marked
+ * as told.
+ */
 size_t pytop_kept_logs(char *newest, size_t size);
 
 /* ---- once, without sampling -------------------------------------------------------------------- */

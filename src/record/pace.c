@@ -51,6 +51,14 @@ void pace_start(struct pace *p, nanoseconds interval_ns, double jitter_percent, 
 
 /* ---- seconds */
 
+/* Of the deadlines of the second that runs. */
+static double missed_percent(const struct pace *p)
+{
+	uint64_t deadlines = p->second_ticks + p->second_missed;
+
+	return deadlines ? 100.0 * (double)p->second_missed / (double)deadlines : 0;
+}
+
 static void end_second(struct pace *p, nanoseconds now)
 {
 	double hz = (double)p->second_ticks * SECOND / (double)(now - p->second_started);
@@ -58,11 +66,12 @@ static void end_second(struct pace *p, nanoseconds now)
 	p->min_hz = p->seconds && p->min_hz < hz ? p->min_hz : hz;
 	p->max_hz = p->max_hz > hz ? p->max_hz : hz;
 	p->real_hz = hz;
+	p->missed_percent = missed_percent(p);
 	p->cost_mean_us =
 		p->second_costs ? p->second_cost_us / (double)p->second_costs : p->cost_mean_us;
 	p->seconds++;
 	p->second_started = now;
-	p->second_ticks = p->second_costs = 0;
+	p->second_ticks = p->second_missed = p->second_costs = 0;
 	p->second_cost_us = 0;
 	p->slot = (p->slot + 1) % PACE_SECONDS;
 	memset(p->late[p->slot], 0, sizeof(p->late[p->slot]));
@@ -159,6 +168,7 @@ void pace_tick(struct pace *p, nanoseconds now, nanoseconds *weight, nanoseconds
 	p->interrupted = false;
 	p->last_tick = now;
 	p->missed += *missed;
+	p->second_missed += *missed;
 	p->ticks++;
 	p->second_ticks++;
 }
@@ -197,6 +207,7 @@ void pace_report(const struct pace *p, nanoseconds now, struct pace_report *repo
 		.max_hz = p->seconds ? p->max_hz : current,
 		.ticks = p->ticks,
 		.missed = p->missed,
+		.missed_percent = stalled || !p->seconds ? missed_percent(p) : p->missed_percent,
 		.late_p50_us = percentile(p->late, 0.5),
 		.late_p99_us = percentile(p->late, 0.99),
 		.cost_mean_us = p->seconds || !p->second_costs

@@ -14,6 +14,7 @@ struct pace_report {
 	double asked_hz, real_hz, mean_hz, min_hz,
 		max_hz; /* real: ticks of the last second; min, max of whole seconds */
 	uint64_t ticks, missed;
+	double missed_percent; /* of the deadlines of the same second as real_hz */
 	double late_p50_us,
 		late_p99_us; /* how late ticks came after their deadline; of the last 10 s */
 	double cost_mean_us,
@@ -34,11 +35,11 @@ struct pace {
 	/* since the start */
 	nanoseconds started;
 	uint64_t ticks, missed, seconds; /* seconds: whole ones that had an end */
-	double real_hz, min_hz, max_hz,
+	double real_hz, missed_percent, min_hz, max_hz,
 		cost_mean_us; /* of the last second that ended, and of all of them */
 	/* the second that runs */
 	nanoseconds second_started;
-	uint64_t second_ticks, second_costs;
+	uint64_t second_ticks, second_missed, second_costs;
 	double second_cost_us;
 	uint32_t slot; /* of the ring of the last PACE_SECONDS */
 	uint32_t late[PACE_SECONDS][PACE_BUCKETS], cost[PACE_SECONDS][PACE_BUCKETS];

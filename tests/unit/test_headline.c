@@ -149,8 +149,8 @@ START_TEST(pace_figures)
 	ck_assert(!h.spinning);
 	ck_assert(h.self_cpu_percent >= 0);
 
-	/* recent: a good second later nothing is missed any more */
-	for (int i = 0; i < 1100; i++) {
+	/* recent: a whole good second later nothing is missed any more */
+	for (int i = 0; i < 2100; i++) {
 		now += MS;
 		pace_tick(&pace, now, &weight, &gap, &missed);
 	}
