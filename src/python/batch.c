@@ -5,13 +5,23 @@
  * up to 8 bytes, so that words can be loaded from where they lie. Once the arena is as large as the largest
  * reading was, nothing is allocated.
  *
+ * How long a reading takes is part of what it proves. Two copies tell motion between them, unless the target had the time
+ * to come back to where it was; that takes a reading which was interrupted (pytop lost its CPU, the machine did), and such
+ * a one is longer than others by far.
+ *
  * Called by interp.c for the reading of a tick, and by stack.c for what has to be read again.
  */
 #include "python/batch.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/alloc.h"
+
+#define UNIT_BYTES 4096
+#define LONG_FACTOR 2        /* as many times the usual, ... */
+#define LONG_AT_LEAST 5000.0 /* ... and so many ns more: interrupted */
+#define USUAL_SHARE 16       /* how much a reading moves the usual: 1/16 */
 
 void batch_free(struct batch *batch)
 {
@@ -72,11 +82,37 @@ static bool skip_fault(struct batch *batch, size_t at, unsigned *faults)
 	return false;
 }
 
+static double clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Was that reading one of the long ones? They move the usual too, lest it stay wrong when the machine gets slower. */
+static void note_time(struct batch *batch, double took_ns)
+{
+	double units = (double)batch->count + (double)batch->used / UNIT_BYTES;
+	double usual = batch->usual_ns * units;
+
+	if (!batch->count)
+		return;
+	if (usual <= 0)
+		usual = took_ns;
+	batch->interrupted = took_ns > LONG_FACTOR * usual + LONG_AT_LEAST;
+	if (took_ns > LONG_FACTOR * usual)
+		took_ns = LONG_FACTOR * usual;
+	batch->usual_ns = (usual + (took_ns - usual) / USUAL_SHARE) / units;
+}
+
 enum status batch_read(struct batch *batch, struct memory *memory)
 {
 	enum status status = make_room(batch);
 	uint8_t *to = batch->bytes;
 	unsigned faults = 0;
+	bool timed = memory->pid != 0; /* a recorded image does not move */
+	double start = timed ? clock_ns() : 0;
 
 	if (status != ST_OK)
 		return status;
@@ -94,5 +130,7 @@ enum status batch_read(struct batch *batch, struct memory *memory)
 		if (at < batch->count && !skip_fault(batch, at, &faults))
 			break;
 	}
+	if (timed)
+		note_time(batch, clock_ns() - start);
 	return ST_OK;
 }

@@ -23,6 +23,8 @@ struct batch {
 	uint8_t *bytes;
 	size_t used, size;
 	bool failed; /* a piece could not be added (no memory, limit) */
+	bool interrupted; /* the last reading took much longer than readings do: its pieces are of two times */
+	double usual_ns; /* what readings take for each piece and 4 KiB; 0: not known yet */
 };
 
 void batch_free(struct batch *batch);

@@ -28,6 +28,7 @@ struct copies {
 	size_t count, capacity;
 	size_t sorted; /* items from here on ascend and are apart; those before are in no order */
 	size_t hit;    /* where the last search ended */
+	bool interrupted; /* in the middle of the reading much time passed: it proves nothing */
 };
 
 void copies_free(struct copies *copies);

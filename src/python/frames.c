@@ -5,9 +5,10 @@
  * until it has ceased to be. The copies are taken before and after the word that says which frame is current. If
  * that frame's words are equal in both, it was live at that moment, so were its callers, and theirs are equal too:
  * the chain is what the interpreter itself would have said then. What two copies cannot see is a frame that went and
- * came back with the same code, caller and instruction in between; such a stack is still a possible one. Only a
- * generator that was suspended both times and ran in between would end the chain early, since it has no caller then:
- * so a frame without a caller must be one that can be the root.
+ * came back with the same code, caller and instruction in between; such a stack is still a possible one, and a reading
+ * that took long enough for it is not believed (batch.c). Only a generator that was suspended both times and ran in
+ * between would end the chain early, since it has no caller then: so a frame without a caller must be one that can be
+ * the root.
  *
  * Entry frames (3.12+: where C enters the interpreter) lie on the C stack and do not change while the frame above them
  * lives, so one copy is enough, save for the leaf.
@@ -109,6 +110,15 @@ static bool read_instruction(struct py_frame *frame, const struct frame_shape *s
 	return pointer - frame->code < CODE_SIZE_MAX;
 }
 
+/*
+ * Before 3.11. A frame says so from a moment after it has become current until a moment before it ceases to be, so a caller
+ * always does; when it is dead it keeps all its words but this.
+ */
+static bool executes(const struct frame_shape *shape, const uint8_t *at)
+{
+	return (at[shape->executing] == 0) == (shape->executing_zero == 1);
+}
+
 static bool same_words(const struct frame_shape *shape, const uint8_t *a, const uint8_t *b,
 		       bool is_leaf)
 {
@@ -119,6 +129,8 @@ static bool same_words(const struct frame_shape *shape, const uint8_t *a, const 
 		return false;
 	if (is_leaf)
 		return true;
+	if (shape->executing != LAYOUT_NONE && !(executes(shape, a) && executes(shape, b)))
+		return false;
 	if (shape->lasti_is_int)
 		return int_at(a + shape->lasti) == int_at(b + shape->lasti);
 	return copies_word(a + shape->lasti) == copies_word(b + shape->lasti);
@@ -187,7 +199,7 @@ static bool can_be_root(const struct frame_shape *shape, const uint8_t *at, uint
 			uint64_t into_stretch)
 {
 	if (shape->executing != LAYOUT_NONE)
-		return (at[shape->executing] == 0) == (shape->executing_zero == 1);
+		return executes(shape, at);
 	if (shape->owner == LAYOUT_NONE)
 		return true;
 	if (shape->owner_skip <= OWNER_MAX)

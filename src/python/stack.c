@@ -20,7 +20,7 @@
 #define ROOT_EVERY 64 /* looks between two times it is read nevertheless */
 #define AGE_EVERY 16  /* looks between two times that old chunks are forgotten */
 
-#define UNTRUSTED 1   /* no frame's address: the chain breaks there */
+#define UNTRUSTED 1 /* no frame's address: the chain breaks there */
 
 enum verdict { VERDICT_GOOD, VERDICT_NONE, VERDICT_MISSING, VERDICT_TORN };
 
@@ -154,7 +154,7 @@ static enum verdict judge(struct stack_reader *reader, struct stack_memo *memo,
 		note_root(reader, memo);
 	if (walk->end == FRAMES_MISSING)
 		return VERDICT_MISSING;
-	if (walk->end == FRAMES_BROKEN || walk->moved)
+	if (walk->end == FRAMES_BROKEN || walk->moved || memo->copies.interrupted)
 		return VERDICT_TORN;
 	if (!root_is_believed(reader, memo))
 		return VERDICT_TORN;

@@ -3,8 +3,8 @@
  *
  * [frames elsewhere, chunks][thread state][entry frames][chunks, frames elsewhere again]. The less lies between the
  * copies of the leaf, the less often it has moved: the newest chunk is last before the middle and first behind it. In
- * 3.11 and 3.12 the cframe names the leaf, so it stands in the middle, and the thread state, which says where
- * the cframe is, before all.
+ * 3.11 and 3.12 the cframe names the leaf, so it stands right behind the thread state, which says where it is: a
+ * cframe of a call that has returned still names frames, and these must have been live between the copies.
  *
  * Frames elsewhere are copied in the same order both times. Before 3.11 a dead frame looks like a live one: with the
  * caller read first before the middle and last behind it, a frame that began and ended in between would show its
@@ -166,12 +166,9 @@ void stack_plan(struct stack_reader *reader, struct stack_memo *memo, struct bat
 	state->again = BATCH_NO_PIECE;
 	if (whole)
 		gather(reader, memo, batch == &reader->again);
-	state = copies->items;
-	if (stack_has_cframe(reader))
-		state->piece = batch_add(batch, state->start, state->size);
 	add_first(copies, batch);
-	if (!stack_has_cframe(reader))
-		state->piece = batch_add(batch, state->start, state->size);
+	state = copies->items;
+	state->piece = batch_add(batch, state->start, state->size);
 	add_once(copies, batch);
 	add_second(copies, batch);
 }
@@ -190,6 +187,7 @@ const uint8_t *stack_tstate(struct stack_memo *memo, const struct batch *batch)
 {
 	struct copies *copies = &memo->copies;
 
+	copies->interrupted = batch->interrupted;
 	for (size_t i = 0; i < copies->count; i++) {
 		struct stretch *stretch = &copies->items[i];
 		bool twice = stretch->again != BATCH_NO_PIECE;
