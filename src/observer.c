@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "python/interp.h"
-#include "python/threadname.h"
+#include "naming.h"
 #include "resolver.h"
 #include "states.h"
 #include "target/hold.h"
@@ -25,9 +25,8 @@
 #define USAGE_EVERY (SECOND / 10)
 #define PROCESS_CPU_EVERY (SECOND / 1250) /* at 1 kHz in each tick, above it in some */
 #define UNKNOWN_EVERY (SECOND / 50)
+#define HELD_AGAIN_MAX 4
 #define NAME_EVERY (3 * SECOND)
-#define MAIN_THREAD_NAME "MainThread"
-#define NAME_BYTES_MAX 1024
 #define NAMES_A_LOOK 4 /* threads whose name is read anew in one look */
 
 /* What belongs to one thread state. */
@@ -274,21 +273,6 @@ static enum status give_tids(struct observer *o)
 	return ST_OK;
 }
 
-static enum status read_target(struct observer *o)
-{
-	enum status status = o->hold ? hold_stop(o->hold) : ST_OK;
-
-	if (status == ST_OK) {
-		status = interp_look(o->reader, &o->look);
-		if (o->hold) {
-			enum status go = hold_continue(o->hold);
-			if (status == ST_OK)
-				status = go;
-		}
-	}
-	return status;
-}
-
 /* ---- threads of the log ------------------------------------------------------------------------------ */
 
 static bool is_recorded(const struct observer *o, pid_t tid)
@@ -303,36 +287,10 @@ static bool is_recorded(const struct observer *o, pid_t tid)
 	return false;
 }
 
-/* The kernel's name says something where it is not the one that all threads begin with. */
-static const char *kernel_name(const struct observer *o, const struct watched *w)
-{
-	const struct task *main_task = tasks_find(o->tasks, o->process->pid);
-	const char *name = w->task ? task_name(w->task) : "";
-
-	return main_task && strcmp(name, task_name(main_task)) == 0 ? "" : name;
-}
-
-/* The thread's best name now: its own, or the kernel's, or its number. */
 static enum status find_name(struct observer *o, const struct watched *w, string_id *name)
 {
-	char *own = NULL;
-	char number[32];
-	const char *given;
-
-	if (w->tid == o->process->pid)
-		return names_string(o->names, MAIN_THREAD_NAME, strlen(MAIN_THREAD_NAME), name);
-	if (w->resolved.root_frame &&
-	    threadname_read(&own, o->runtime, o->memory, w->resolved.root_frame) == ST_OK) {
-		enum status status =
-			names_string(o->names, own, strnlen(own, NAME_BYTES_MAX), name);
-		free(own);
-		return status;
-	}
-	snprintf(number, sizeof(number), "Thread-%d", (int)w->tid);
-	given = kernel_name(o, w);
-	if (!given[0])
-		given = number;
-	return names_string(o->names, given, strlen(given), name);
+	return naming_find(o->names, o->runtime, o->memory, o->tasks, o->process->pid, w->tid,
+			   w->task, w->resolved.root_frame, name);
 }
 
 static enum status add_thread(struct observer *o, const struct py_thread *t, struct watched *w,
@@ -545,6 +503,54 @@ static void note_interpreters(struct observer *o, struct tick *tick)
 	}
 }
 
+static bool any_torn(const struct py_look *look)
+{
+	for (size_t i = 0; i < look->thread_count; i++)
+		if (look->threads[i]->stack.state == PY_STACK_TORN)
+			return true;
+	return false;
+}
+
+/*
+ * Held still a thread may stand in the middle of a call or a return, where its stack says nothing: it is let go and held
+ * again.
+ */
+static enum status read_target(struct observer *o, nanoseconds now)
+{
+	enum status status = interp_look(o->reader, &o->look);
+
+	if (status == ST_OK)
+		bury(o, now);
+	for (int i = 0; o->hold && i < HELD_AGAIN_MAX && status == ST_OK && any_torn(o->look);
+	     i++) {
+		status = hold_continue(o->hold);
+		if (status == ST_OK)
+			status = hold_stop(o->hold);
+		if (status == ST_OK)
+			status = interp_look(o->reader, &o->look);
+		if (status == ST_OK)
+			bury(o, now);
+	}
+	return status;
+}
+
+/* While the target is held, if it is: names that are read belong to the stacks. */
+static enum status observe(struct observer *o, struct tick *tick, size_t *count)
+{
+	enum status status = read_target(o, tick->time);
+
+	if (status == ST_OK && any_unknown(o, tick->time)) {
+		status = refresh_tasks(o, tick->time);
+		if (status == ST_OK)
+			status = give_tids(o);
+	}
+	if (status != ST_OK)
+		return status;
+	note_process_cpu(o, tick);
+	resolver_tick(o->resolver, o->look, tick->time);
+	return observe_threads(o, tick, count);
+}
+
 enum status observer_look(struct observer *o, const struct tick *when,
 			  const struct observation **seen)
 {
@@ -560,20 +566,14 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	if (status != ST_OK)
 		return status;
 	find_sleepers(o, tick);
-	status = read_target(o);
-	if (status != ST_OK)
+	if (o->hold && (status = hold_stop(o->hold)) != ST_OK)
 		return status;
-	bury(o, tick->time);
-	if (any_unknown(o, tick->time)) {
-		status = refresh_tasks(o, tick->time);
+	status = observe(o, tick, &count);
+	if (o->hold) {
+		enum status go = hold_continue(o->hold);
 		if (status == ST_OK)
-			status = give_tids(o);
-		if (status != ST_OK)
-			return status;
+			status = go;
 	}
-	note_process_cpu(o, tick);
-	resolver_tick(o->resolver, o->look, tick->time);
-	status = observe_threads(o, tick, &count);
 	if (status != ST_OK)
 		return status;
 	note_interpreters(o, tick);
