@@ -81,6 +81,7 @@ static unsigned line_width(void)
 static void print_head(const struct pytop_header *h, const struct batch_options *o)
 {
 	char name[600], up[16], rss[16], asked[24], real[24], gil[64] = "none";
+	bool kept_log = h->target == PYTOP_REPLAYED;
 
 	format_name(name, sizeof(name), h->name, o->ascii);
 	text_seconds(up, sizeof(up), (double)h->uptime_s);
@@ -90,10 +91,19 @@ static void print_head(const struct pytop_header *h, const struct batch_options 
 	if (h->has_gil)
 		snprintf(gil, sizeof(gil), "%.1f%% held, %.1f waiting", h->gil_percent,
 			 h->gil_wait_percent / 100);
-	printf("pytop  %s  pid %d  CPython %s  up %s  %sB  asked %s  kept %s  %.0f us/tick  pytop "
-	       "%.1f%% CPU\n",
-	       name, (int)h->pid, h->python, up, rss, asked, real, h->tick_mean_us,
-	       h->self_cpu_percent);
+	printf("pytop  %s  pid %d  CPython %s", name, (int)h->pid, h->python);
+	if (kept_log)
+		printf("  kept log");
+	else
+		printf("  up %s", up);
+	if (h->rss_bytes)
+		printf("  %sB", rss);
+	printf("  asked %s", asked);
+	if (h->ticks)
+		printf("  kept %s", real);
+	if (h->ticks && !kept_log)
+		printf("  %.0f us/tick  pytop %.1f%% CPU", h->tick_mean_us, h->self_cpu_percent);
+	putchar('\n');
 	printf("CPU %.1f%%  GIL %s  GC %.1f%%  missed %.2f%%  torn %.2f%%  %u threads:",
 	       h->cpu_percent, gil, h->gc_percent, h->missed_percent, h->torn_percent,
 	       h->thread_count);
@@ -101,8 +111,11 @@ static void print_head(const struct pytop_header *h, const struct batch_options 
 		if (h->threads_by_state[i])
 			printf(" %u %s", h->threads_by_state[i], state_name((enum thread_state)i));
 	putchar('\n');
-	if (h->log == PYTOP_LOG_STOPPED)
-		printf("the log has stopped: the disk is full\n");
+	if (h->log == PYTOP_LOG_STOPPED) {
+		format_clock(up, sizeof(up), h->log_stopped_wall, h->log_stopped_wall);
+		format_log_stop(gil, sizeof(gil), h->log_status, h->log_errnum);
+		printf("the log stopped at %s: %s\n", up, gil);
+	}
 }
 
 static enum status print_text(const struct pytop_snapshot *s, const struct table *table,

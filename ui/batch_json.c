@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "ui/format.h"
 #include "ui/output.h"
 
 #define DECIMALS 3
@@ -45,6 +46,12 @@ static void number_if(struct json *j, const char *key, bool exists, double v)
 		json_null(j);
 }
 
+/* A kept log does not hold how pytop itself did. */
+static bool is_known(const struct pytop_header *h)
+{
+	return h->target != PYTOP_REPLAYED;
+}
+
 static void write_rate(struct json *j, const struct pytop_header *h)
 {
 	json_key(j, "rate_hz");
@@ -52,8 +59,8 @@ static void write_rate(struct json *j, const struct pytop_header *h)
 	number_if(j, "asked", h->rate_asked_hz > 0, h->rate_asked_hz);
 	number(j, "real", h->rate_real_hz);
 	number(j, "mean", h->rate_mean_hz);
-	number(j, "min", h->rate_min_hz);
-	number(j, "max", h->rate_max_hz);
+	number_if(j, "min", is_known(h), h->rate_min_hz);
+	number_if(j, "max", is_known(h), h->rate_max_hz);
 	json_object_end(j);
 }
 
@@ -65,15 +72,15 @@ static void write_pace(struct json *j, const struct pytop_header *h)
 	count(j, "torn", h->torn);
 	json_key(j, "late_us");
 	json_object(j);
-	number(j, "p50", h->late_p50_us);
-	number(j, "p99", h->late_p99_us);
+	number_if(j, "p50", is_known(h), h->late_p50_us);
+	number_if(j, "p99", is_known(h), h->late_p99_us);
 	json_object_end(j);
 	json_key(j, "sample_us");
 	json_object(j);
-	number(j, "mean", h->tick_mean_us);
-	number(j, "p99", h->tick_p99_us);
+	number_if(j, "mean", is_known(h), h->tick_mean_us);
+	number_if(j, "p99", is_known(h), h->tick_p99_us);
 	json_object_end(j);
-	number(j, "self_cpu_percent", h->self_cpu_percent);
+	number_if(j, "self_cpu_percent", is_known(h), h->self_cpu_percent);
 }
 
 static void write_log(struct json *j, const struct pytop_header *h)
@@ -82,11 +89,21 @@ static void write_log(struct json *j, const struct pytop_header *h)
 		[PYTOP_LOG_NONE] = "none", [PYTOP_LOG_ON] = "on", [PYTOP_LOG_STOPPED] = "stopped"
 	};
 
+	char reason[256];
+
 	json_key(j, "log");
 	json_object(j);
 	count(j, "bytes", h->log_bytes);
 	number(j, "from_s", h->log_from_s);
 	text(j, "state", states[h->log]);
+	json_key(j, "reason");
+	if (h->log == PYTOP_LOG_STOPPED) {
+		format_log_stop(reason, sizeof(reason), h->log_status, h->log_errnum);
+		json_string(j, reason);
+	} else {
+		json_null(j);
+	}
+	number_if(j, "stopped_s", h->log == PYTOP_LOG_STOPPED, h->log_stopped_s);
 	json_object_end(j);
 }
 

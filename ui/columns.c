@@ -15,6 +15,8 @@
 
 #include "base/text.h"
 
+#define IDLE_SHARE 0.02
+
 #define GAP 1
 
 const struct column *columns_find(const struct column_set *set, const char *name)
@@ -234,6 +236,13 @@ static bool begins(const char *name, const char *text)
 			return false;
 	}
 	return true;
+}
+
+bool columns_is_idle(const double percent[KIND_COUNT])
+{
+	double busy = percent[KIND_CPU] + percent[KIND_GIL] + percent[KIND_WAIT];
+
+	return busy < 0.05 || busy < percent[KIND_WALL] * IDLE_SHARE;
 }
 
 bool columns_contains(const char *name, const char *text)

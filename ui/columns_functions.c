@@ -182,10 +182,7 @@ static bool idle(const void *row)
 {
 	const struct pytop_row *r = row;
 
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if (kind != KIND_WALL && format_tenths(r->total[kind]) > 0)
-			return false;
-	return true;
+	return columns_is_idle(r->total);
 }
 
 static int tie(const void *a, const void *b, enum kind mode)

@@ -210,10 +210,7 @@ static bool idle(const void *row)
 {
 	const struct pytop_thread *thread = row;
 
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		if (kind != KIND_WALL && format_tenths(thread->percent[kind]) > 0)
-			return false;
-	return true;
+	return columns_is_idle(thread->percent);
 }
 
 static int tie(const void *a, const void *b, enum kind mode)

@@ -185,6 +185,16 @@ void format_end(char *out, size_t size, bool known, int wait_status)
 		snprintf(out, size, "ended");
 }
 
+void format_log_stop(char *out, size_t size, enum status status, int errnum)
+{
+	struct status_args args = { .what = "writing it", .errnum = errnum };
+
+	if (status == ST_SPOOL_FULL)
+		snprintf(out, size, "disk full");
+	else
+		status_sentence(out, size, status, &args);
+}
+
 void format_name(char *out, size_t size, const char *name, bool ascii)
 {
 	text_escape(out, size, name, strlen(name), ascii);

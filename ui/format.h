@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 /* Tenths, rounded: what the tables show, and what they sort by. Not a number and below 0: 0. */
 int64_t format_tenths(double value);
 
@@ -38,6 +40,9 @@ void format_clock(char *out, size_t size, int64_t wall_seconds, int64_t now);
 
 /* "exited with status 3", "killed by signal 9 (Killed)", "ended" when it is not known. */
 void format_end(char *out, size_t size, bool known, int wait_status);
+
+/* "disk full": why a log stopped. */
+void format_log_stop(char *out, size_t size, enum status status, int errnum);
 
 /* text_escape() of a string that ends with a zero. */
 void format_name(char *out, size_t size, const char *name, bool ascii);

@@ -88,6 +88,18 @@ static void draw(struct ui *ui)
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
+/* The log stopped: said once with its cure; the header keeps on saying so. */
+static void tell_log_stop(struct ui *ui)
+{
+	const struct pytop_header *h = &ui->picture->header;
+
+	if (h->log != PYTOP_LOG_STOPPED || ui->log_stop_told)
+		return;
+	ui->log_stop_told = true;
+	notice_status(&ui->notice, h->log_status,
+		      &(struct status_args){ .what = "the log stopped", .errnum = h->log_errnum });
+}
+
 /* True: there is a new one. */
 static bool take_picture(struct ui *ui)
 {
@@ -109,8 +121,10 @@ static bool take_picture(struct ui *ui)
 	if (!status && !first && picture->number == before)
 		return false;
 	ui->wants_picture = false;
-	if (ui->picture)
+	if (ui->picture) {
 		summary_take(ui);
+		tell_log_stop(ui);
+	}
 	view_fill(ui);
 	return true;
 }
@@ -222,19 +236,20 @@ static void run(struct ui *ui)
 /* The last rows as text, for the scrollback; NULL when nothing was seen. */
 static char *last_rows(struct ui *ui)
 {
-	unsigned width = (unsigned)screen_width();
+	unsigned width =
+		screen_width() > LAST_WIDTH_MAX ? LAST_WIDTH_MAX : (unsigned)screen_width();
 	struct columns_layout layout;
 	char *text = NULL, line[1024];
 	const struct table *t = &ui->functions;
 
 	if (!has_samples(ui) || view_functions.fill(ui))
 		return NULL;
-	columns_lay_out(&layout, t->set, width > LAST_WIDTH_MAX ? LAST_WIDTH_MAX : width, t->sort);
+	columns_lay_out(&layout, t->set, width, t->sort);
 	for (size_t i = 0; i < LAST_ROWS + 2 && i < t->count + 2; i++) {
 		char *longer;
 
 		if (i == 0)
-			summary_line(line, sizeof(line), &ui->picture->header);
+			summary_lines(line, sizeof(line), &ui->picture->header, width);
 		else if (i == 1)
 			columns_header(line, sizeof(line), &layout, t->sort, t->reversed,
 				       ui->context.ascii);

@@ -193,14 +193,28 @@ static void asked(struct picker *p, int key)
 	}
 }
 
+/* False: it is said why not. */
+static bool may_read(struct picker *p, pid_t pid)
+{
+	struct pytop_options options = { .rate_hz = 1, .no_spool = true };
+	struct status_args args = { .pid = pid };
+	struct pytop *tried = NULL;
+	enum status status = pytop_open(&tried, pid, &options, &args);
+
+	pytop_close(tried);
+	if (status != ST_OK)
+		notice_status(&p->notice, status, &args);
+	return status == ST_OK;
+}
+
 static void choose(struct picker *p)
 {
 	const struct columns_process *row = table_row(&p->table);
 
-	if (row) {
-		p->chosen = row->process.pid;
-		p->done = true;
-	}
+	if (!row || (!row->process.readable && !may_read(p, row->process.pid)))
+		return;
+	p->chosen = row->process.pid;
+	p->done = true;
 }
 
 static void back(struct picker *p)
@@ -237,6 +251,7 @@ static bool move(struct picker *p, enum action action)
 
 static void act(struct picker *p, enum action action)
 {
+	notice_clear(&p->notice);
 	if (move(p, action))
 		return;
 	switch (action) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "ui/format.h"
@@ -22,7 +23,7 @@
 
 #define LABEL_WIDTH 5
 #define VALUE_WIDTH 5
-#define SCALE_WIDTH 8
+#define SCALE_WIDTH 11
 #define ELSE_WIDTH 10
 #define SCALE_MAX 65536
 #define SCALE_PATIENCE 5 /* pictures */
@@ -107,6 +108,19 @@ static void draw_title(const struct ui *ui, const struct pytop_header *h)
 
 /* ---- who burns, holds, waits ---------------------------------------------------------------- */
 
+/* Cores: two, or as many as were ever used, up to all there are. It never shrinks. */
+static void scale_cores(struct ui *ui, const struct pytop_header *h)
+{
+	double there = (double)sysconf(_SC_NPROCESSORS_ONLN), full = ui->cpu_scale_full;
+	double most = h->target == PYTOP_LIVE && there >= 1 ? there : SCALE_MAX;
+
+	if (full < 1)
+		full = most < 2 ? most : 2;
+	while (h->cpu_percent / 100 > full * 1.1 && full < most)
+		full = full * 2 < most ? full * 2 : most;
+	ui->cpu_scale_full = full;
+}
+
 static void scale_to(struct summary_scale *scale, double value)
 {
 	if (scale->full < 1)
@@ -127,7 +141,7 @@ void summary_take(struct ui *ui)
 {
 	const struct pytop_header *h = &ui->picture->header;
 
-	scale_to(&ui->cpu_scale, h->cpu_percent / 100);
+	scale_cores(ui, h);
 	scale_to(&ui->wait_scale, h->gil_wait_percent / 100);
 }
 
@@ -165,7 +179,7 @@ static void draw_meter(const struct meter *m, int y, int width)
 /* The three, in the order of the lines. */
 static void take_meters(const struct ui *ui, const struct pytop_header *h, struct meter meters[3])
 {
-	double cores = ui->cpu_scale.full, threads = ui->wait_scale.full;
+	double cores = ui->cpu_scale_full, threads = ui->wait_scale.full;
 	double waiters = h->gil_wait_percent / 100;
 
 	meters[0] = (struct meter){
@@ -175,7 +189,7 @@ static void take_meters(const struct ui *ui, const struct pytop_header *h, struc
 	};
 	snprintf(meters[0].value, sizeof(meters[0].value), "%" PRId64 "%%",
 		 (format_tenths(h->cpu_percent) + 5) / 10);
-	snprintf(meters[0].scale, sizeof(meters[0].scale), "%.0f core%s", cores,
+	snprintf(meters[0].scale, sizeof(meters[0].scale), "of %.0f core%s", cores,
 		 cores > 1 ? "s" : "");
 	meters[1] = (struct meter){
 		.label = "GIL",
@@ -245,7 +259,11 @@ static void draw_threads(const struct pytop_header *h, int y, int x, int width)
 	segments_fit(&s, width - ELSE_WIDTH);
 	for (unsigned i = 1; i < s.count; i++)
 		seen += (uint32_t)strtoul(s.list[i].text, NULL, 10);
-	segments_add(&s, 8, THEME_QUIET, "%" PRIu32 " else", h->thread_count - seen);
+	seen = h->thread_count - seen;
+	if (seen == h->threads_by_state[STATE_STOPPED])
+		segments_add(&s, 1, THEME_ALERT, "%" PRIu32 " stopped", seen);
+	else
+		segments_add(&s, 8, THEME_QUIET, "%" PRIu32 " else", seen);
 	segments_fit(&s, width);
 	segments_draw(&s, y, x, x + width);
 }
@@ -279,6 +297,19 @@ static void add_pace(struct segments *s, const struct pytop_header *h, bool tigh
 	}
 }
 
+/* Since when no more is written, and why. */
+static void add_log_stop(struct segments *s, unsigned rank, const struct pytop_header *h, bool why)
+{
+	char at[32], reason[64];
+
+	format_clock(at, sizeof(at), h->log_stopped_wall, (int64_t)time(NULL));
+	format_log_stop(reason, sizeof(reason), h->log_status, h->log_errnum);
+	if (why)
+		segments_add(s, rank, THEME_ALERT, " LOG STOPPED %s: %s ", at, reason);
+	else
+		segments_add(s, rank, THEME_ALERT, " LOG STOPPED %s ", at);
+}
+
 static void add_log(struct segments *s, const struct pytop_header *h, bool live)
 {
 	char bytes[16], since[32];
@@ -291,7 +322,7 @@ static void add_log(struct segments *s, const struct pytop_header *h, bool live)
 	text_bytes(bytes, sizeof(bytes), h->log_bytes);
 	format_clock(since, sizeof(since), h->log_from_wall, (int64_t)time(NULL));
 	if (h->log == PYTOP_LOG_STOPPED)
-		segments_add(s, 1, THEME_ALERT, " LOG STOPPED ");
+		add_log_stop(s, 1, h, true);
 	else
 		segments_add(s, 3, THEME_PLAIN, "log %s since %s", bytes, since);
 	if (h->log_lost_ticks)
@@ -365,10 +396,12 @@ static void draw_one(const struct ui *ui, const struct pytop_header *h, int y, b
 	if (named)
 		segments_add(&s, 6, THEME_STRONG, "%s", name);
 	if (h->busy_child)
-		segments_add(&s, 3, THEME_ALERT, " child %" PRIdMAX ": b ",
+		segments_add(&s, 0, THEME_ALERT, " b: child %" PRIdMAX " ",
 			     (intmax_t)h->busy_child);
-	if (h->log == PYTOP_LOG_STOPPED)
+	if (h->log == PYTOP_LOG_STOPPED && screen_width() < 36)
 		segments_add(&s, 4, THEME_ALERT, " LOG STOPPED ");
+	else if (h->log == PYTOP_LOG_STOPPED)
+		add_log_stop(&s, 4, h, screen_width() >= 56);
 	honest = s.count;
 	add_pace(&s, h, true);
 	for (unsigned i = honest; i < s.count; i++)
@@ -393,9 +426,30 @@ void summary_draw(const struct ui *ui, int height)
 		draw_one(ui, h, height - 1, height < 2);
 }
 
-void summary_line(char *out, size_t size, const struct pytop_header *h)
+/* The parts on as few lines as they fit on. */
+static void wrap(char *out, size_t size, const char *parts, size_t width)
+{
+	size_t used = 0, columns = 0;
+
+	out[0] = '\0';
+	for (const char *at = parts; *at && used < size;) {
+		size_t length = strcspn(at, "\t");
+		bool first = !columns, over = !first && columns + 2 + length > width;
+
+		used += (size_t)snprintf(out + used, size - used, "%s%.*s",
+					 first  ? ""
+					 : over ? "\n"
+						: "  ",
+					 (int)length, at);
+		columns = first || over ? length : columns + 2 + length;
+		at += length + (at[length] == '\t');
+	}
+}
+
+void summary_lines(char *out, size_t size, const struct pytop_header *h, size_t width)
 {
 	char name[512], cpu[16], gil[16], waiters[16], kept[16], missed[16], torn[16], seen[16];
+	char held[64] = "", parts[1024];
 
 	format_name(name, sizeof(name), h->name, true);
 	format_share(cpu, sizeof(cpu), h->cpu_percent);
@@ -406,12 +460,9 @@ void summary_line(char *out, size_t size, const struct pytop_header *h)
 	format_share(torn, sizeof(torn), h->torn_percent);
 	text_seconds(seen, sizeof(seen), h->seen_s);
 	if (h->has_gil)
-		snprintf(out, size,
-			 "%s  pid %" PRIdMAX "  %s seen at %s  CPU %s  GIL held %s, %s waiting  "
-			 "missed %s  torn %s",
-			 name, (intmax_t)h->pid, seen, kept, cpu, gil, waiters, missed, torn);
-	else
-		snprintf(out, size,
-			 "%s  pid %" PRIdMAX "  %s seen at %s  CPU %s  missed %s  torn %s", name,
-			 (intmax_t)h->pid, seen, kept, cpu, missed, torn);
+		snprintf(held, sizeof(held), "\tGIL held %s, %s waiting", gil, waiters);
+	snprintf(parts, sizeof(parts),
+		 "%s\tpid %" PRIdMAX "\t%s seen at %s\tCPU %s%s\tmissed %s\ttorn %s", name,
+		 (intmax_t)h->pid, seen, kept, cpu, held, missed, torn);
+	wrap(out, size, parts, width);
 }

@@ -13,7 +13,7 @@ int summary_height(int screen_height);
 void summary_take(struct ui *ui);
 /* From line 0. Before the first picture it says only that there is none. */
 void summary_draw(const struct ui *ui, int height);
-/* One line for the scrollback. */
-void summary_line(char *out, size_t size, const struct pytop_header *header);
+/* For the scrollback: on one line, or on as many as it takes; no newline at the end. */
+void summary_lines(char *out, size_t size, const struct pytop_header *header, size_t width);
 
 #endif

@@ -24,7 +24,7 @@ struct ui;
 
 /* What a full bar means: doubled at once when it must be, halved only after a while. */
 struct summary_scale {
-	double full;   /* cores, threads; 0: not known yet */
+	double full;   /* threads; 0: not known yet */
 	unsigned rest; /* pictures in a row for which half would do */
 };
 
@@ -62,12 +62,14 @@ struct ui {
 	int page;          /* rows the table had when it was last drawn */
 	struct table functions, threads, frames, choices;
 	size_t help_top;
-	pid_t stack_tid; /* whose stack is shown */
-	struct summary_scale cpu_scale, wait_scale;
+	pid_t stack_tid;       /* whose stack is shown */
+	double cpu_scale_full; /* cores; 0: not known yet */
+	struct summary_scale wait_scale;
 
 	struct prompt prompt;
 	struct search search;
 	struct notice notice;
+	bool log_stop_told;
 	const struct export_format *last_format; /* NULL: nothing was exported yet */
 	bool exporting;
 	double export_done;

@@ -188,6 +188,10 @@ static void write_facts(const struct page *p, struct json *j)
 
 	json_key(j, "product");
 	json_string(j, about->name && *about->name ? about->name : "python");
+	if (p->options->with_arguments) {
+		json_key(j, "command");
+		json_string(j, about->command ? about->command : "");
+	}
 	json_key(j, "python");
 	json_string(j, about->version);
 	json_key(j, "pytop");

@@ -539,7 +539,7 @@ function setDark(dark) {
 function showFacts() {
 	const when = new Date(data.start_ms), count = n => n.toLocaleString("en");
 	document.title = `${data.product} – flame graph`;
-	$("product").textContent = data.product;
+	$("product").textContent = data.command || data.product;
 	$("facts").textContent = [`CPython ${data.python}`, `pid ${data.pid}`,
 		`${data.seconds.toFixed(data.seconds < 100 ? 1 : 0)} s from ${when.toLocaleString()}`,
 		`${count(data.samples)} thread-samples`, data.rate_hz ? `${count(data.rate_hz)} Hz asked` : "flat out",

@@ -197,6 +197,12 @@ START_TEST(test_match_and_idle)
 	ck_assert(columns_functions.idle(&row));
 	row.total[KIND_WAIT] = 0.1;
 	ck_assert(!columns_functions.idle(&row));
+	/* it is there all the time, and does next to nothing */
+	row.total[KIND_WALL] = 100;
+	row.total[KIND_WAIT] = 1.9;
+	ck_assert(columns_functions.idle(&row));
+	row.total[KIND_CPU] = 0.2;
+	ck_assert(!columns_functions.idle(&row));
 }
 END_TEST
 
