@@ -547,7 +547,7 @@ static enum status observe(struct observer *o, struct tick *tick, size_t *count)
 	if (status != ST_OK)
 		return status;
 	note_process_cpu(o, tick);
-	resolver_tick(o->resolver, o->look, tick->time);
+	resolver_tick(o->resolver, o->look, tick->time, o->hold != NULL);
 	return observe_threads(o, tick, count);
 }
 

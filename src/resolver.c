@@ -69,6 +69,7 @@ struct resolver {
 	nanoseconds recheck; /* of entries that are not young */
 	bool read_late;      /* the stack was read again, after the count of deaths */
 	const struct py_look *look;
+	bool held;          /* the target stands still: what is on a stack stays there */
 	remote_addr tstate; /* of the thread being resolved */
 	/* work space of one stack: entries to check */
 	const struct code_identity *doubted[PY_DEPTH_MAX];
@@ -122,8 +123,9 @@ void resolved_free(struct resolved *resolved)
 	memset(resolved, 0, sizeof(*resolved));
 }
 
-void resolver_tick(struct resolver *r, const struct py_look *look, nanoseconds now)
+void resolver_tick(struct resolver *r, const struct py_look *look, nanoseconds now, bool held)
 {
+	r->held = held;
 	r->look = look;
 	r->now = now;
 	r->tick++;
@@ -354,8 +356,10 @@ static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t in
 		status = fill_entry(r, e, interpreter);
 		if (status == ST_NO_MEMORY || status == ST_ENDED || status == ST_DENIED)
 			return status;
-		if (status != ST_OK ||
+		if (status == ST_OK && !r->held &&
 		    !alive_frame(f, &r->runtime->layout, r->memory, r->tstate, &e->identity))
+			status = ST_TORN;
+		if (status != ST_OK)
 			return ST_TORN;
 	}
 	*number = found;

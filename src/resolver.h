@@ -20,8 +20,8 @@ enum status resolver_open(struct resolver **resolver, struct py_runtime *runtime
 			  struct memory *memory, struct names *names) MUST_CHECK;
 void resolver_close(struct resolver *r);
 
-/* A tick begins; interpreters as just looked at. */
-void resolver_tick(struct resolver *r, const struct py_look *look, nanoseconds now);
+/* A tick begins; interpreters as just looked at. held: the target stands still until the tick is done. */
+void resolver_tick(struct resolver *r, const struct py_look *look, nanoseconds now, bool held);
 
 /* What a thread's last stack was, from the root; kept by the caller with the thread. */
 struct resolved {

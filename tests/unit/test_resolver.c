@@ -111,7 +111,7 @@ static stack_id resolve_in(struct resolved *resolved)
 static stack_id resolve_after(nanoseconds ns)
 {
 	s.now += ns;
-	resolver_tick(s.resolver, &s.look, s.now);
+	resolver_tick(s.resolver, &s.look, s.now, false);
 	return resolve_in(&s.resolved);
 }
 
