@@ -26,6 +26,7 @@
 #define PROCESS_CPU_EVERY (SECOND / 1250) /* at 1 kHz in each tick, above it in some */
 #define UNKNOWN_EVERY (SECOND / 50)
 #define HELD_AGAIN_MAX 4
+#define HELD_AGAIN_NS 50000 /* time to get out of there */
 #define NAME_EVERY (3 * SECOND)
 #define NAMES_A_LOOK 4 /* threads whose name is read anew in one look */
 
@@ -523,7 +524,9 @@ static enum status read_target(struct observer *o, nanoseconds now)
 		bury(o, now);
 	for (int i = 0; o->hold && i < HELD_AGAIN_MAX && status == ST_OK && any_torn(o->look);
 	     i++) {
+		struct timespec moment = { 0, HELD_AGAIN_NS };
 		status = hold_continue(o->hold);
+		nanosleep(&moment, NULL);
 		if (status == ST_OK)
 			status = hold_stop(o->hold);
 		if (status == ST_OK)
