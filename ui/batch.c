@@ -104,6 +104,10 @@ static void print_head(const struct pytop_header *h, const struct batch_options 
 	if (h->ticks && !kept_log)
 		printf("  %.0f us/tick  pytop %.1f%% CPU", h->tick_mean_us, h->self_cpu_percent);
 	putchar('\n');
+	if (!h->ticks) {
+		puts("no samples yet");
+		return;
+	}
 	printf("CPU %.1f%%  GIL %s  GC %.1f%%  missed %.2f%%  torn %.2f%%  %u threads:",
 	       h->cpu_percent, gil, h->gc_percent, h->missed_percent, h->torn_percent,
 	       h->thread_count);

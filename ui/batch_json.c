@@ -46,10 +46,10 @@ static void number_if(struct json *j, const char *key, bool exists, double v)
 		json_null(j);
 }
 
-/* A kept log does not hold how pytop itself did. */
+/* A kept log does not hold how pytop itself did, and without a tick it did nothing. */
 static bool is_known(const struct pytop_header *h)
 {
-	return h->target != PYTOP_REPLAYED;
+	return h->target != PYTOP_REPLAYED && h->ticks;
 }
 
 static void write_rate(struct json *j, const struct pytop_header *h)

@@ -284,6 +284,12 @@ void screen_redraw(void)
 	clearok(curscr, TRUE);
 }
 
+void screen_renew(void)
+{
+	if (!has_colors())
+		screen_redraw();
+}
+
 int screen_text(int y, int x, int width, enum theme_role role, const char *text)
 {
 	char fit[LINE_BYTES_MAX];

@@ -43,6 +43,8 @@ void screen_begin(void);
 void screen_end(void);
 /* Send everything anew. */
 void screen_redraw(void);
+/* Something else is looked at: the same, on terminals so simple that changes alone may leave old lines. */
+void screen_renew(void);
 
 /*
  * text, cut to width columns and to the screen; outside the screen nothing. What is not safe to

@@ -181,14 +181,18 @@ static void take_meters(const struct ui *ui, const struct pytop_header *h, struc
 {
 	double cores = ui->cpu_scale_full, threads = ui->wait_scale.full;
 	double waiters = h->gil_wait_percent / 100;
+	bool seen = h->ticks > 0;
 
 	meters[0] = (struct meter){
 		.label = "CPU",
 		.share = h->cpu_percent / 100 / cores,
 		.role = THEME_CPU,
 	};
-	snprintf(meters[0].value, sizeof(meters[0].value), "%" PRId64 "%%",
-		 (format_tenths(h->cpu_percent) + 5) / 10);
+	if (seen)
+		snprintf(meters[0].value, sizeof(meters[0].value), "%" PRId64 "%%",
+			 (format_tenths(h->cpu_percent) + 5) / 10);
+	else
+		snprintf(meters[0].value, sizeof(meters[0].value), "-");
 	snprintf(meters[0].scale, sizeof(meters[0].scale), "of %.0f core%s", cores,
 		 cores > 1 ? "s" : "");
 	meters[1] = (struct meter){
@@ -204,7 +208,7 @@ static void take_meters(const struct ui *ui, const struct pytop_header *h, struc
 	};
 	snprintf(meters[2].scale, sizeof(meters[2].scale), "of %.0f", threads);
 	if (!h->has_gil) {
-		snprintf(meters[1].value, sizeof(meters[1].value), "none");
+		snprintf(meters[1].value, sizeof(meters[1].value), seen ? "none" : "-");
 		snprintf(meters[2].value, sizeof(meters[2].value), "-");
 		return;
 	}
@@ -279,6 +283,10 @@ static void add_pace(struct segments *s, const struct pytop_header *h, bool tigh
 	format_share(missed, sizeof(missed), h->missed_percent);
 	format_share(torn, sizeof(torn), h->torn_percent);
 	format_us(cost, sizeof(cost), h->tick_mean_us);
+	if (!h->ticks) {
+		segments_add(s, 0, THEME_PLAIN, "asked %s", asked);
+		return;
+	}
 	if (tight) {
 		segments_add(s, 0, role, "%4s/%s", kept, asked);
 	} else {

@@ -20,6 +20,7 @@ void view_push(struct ui *ui, const struct view *view)
 {
 	if (ui->view_depth < VIEW_STACK_MAX)
 		ui->views[ui->view_depth++] = view;
+	screen_renew();
 	view_fill(ui);
 }
 
@@ -27,6 +28,7 @@ void view_pop(struct ui *ui)
 {
 	if (ui->view_depth > 1)
 		ui->view_depth--;
+	screen_renew();
 	view_fill(ui);
 }
 
@@ -34,6 +36,7 @@ void view_root(struct ui *ui, const struct view *view)
 {
 	ui->views[0] = view;
 	ui->view_depth = 1;
+	screen_renew();
 	view_fill(ui);
 }
 
