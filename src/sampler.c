@@ -145,7 +145,7 @@ static void fill_header(struct sampler *s, nanoseconds now)
 	}
 	h->time_s = (double)(now - started) / 1e9;
 	h->execs = s->execs;
-	h->target = atomic_load(&s->ended) == ST_OK ? PYTOP_LIVE : PYTOP_ENDED;
+	h->target = s->ended_at ? PYTOP_ENDED : PYTOP_LIVE;
 }
 
 static void add_unseen(const struct sampler *s, struct picture_frame *f)
@@ -428,18 +428,18 @@ static enum status run(struct sampler *s)
 }
 
 /* Sampling ended by itself. */
-static void end(struct sampler *s, enum status why)
+static void end(struct sampler *s)
 {
 	s->ended_at = read_clock(CLOCK_MONOTONIC);
 	observer_bury(s->observer, s->ended_at);
-	atomic_store(&s->ended, (int)why);
 }
 
 /* Nothing is sampled any more, and wishes are still granted. */
-static void serve(struct sampler *s)
+static void serve(struct sampler *s, enum status why)
 {
 	struct timespec pause = { 0, SLEEP_AT_MOST };
 
+	atomic_store(&s->ended, (int)why); /* told when the last picture is there, not before */
 	announce(s);
 	while (!stopping(s)) {
 		s->next_picture = INT64_MAX;
@@ -470,10 +470,10 @@ static void *sampler_main(void *context)
 	if (s->begin_status == ST_OK) {
 		enum status status = run(s);
 		if (status != ST_OK)
-			end(s, status);
+			end(s);
 		finish_picture(s);
 		if (status != ST_OK)
-			serve(s);
+			serve(s, status);
 	}
 	fall_deaf(s);
 	observer_close(s->observer);

@@ -21,7 +21,8 @@
 #define UNIT_BYTES 4096
 #define LONG_FACTOR 2        /* as many times the usual, ... */
 #define LONG_AT_LEAST 5000.0 /* ... and so many ns more: interrupted */
-#define USUAL_SHARE 16       /* how much a reading moves the usual: 1/16 */
+#define USUAL_SHARE_UP 16    /* how much a longer reading moves the usual: 1/16 */
+#define USUAL_SHARE_DOWN 4
 
 void batch_free(struct batch *batch)
 {
@@ -90,7 +91,10 @@ static double clock_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Was that reading one of the long ones? They move the usual too, lest it stay wrong when the machine gets slower. */
+/*
+ * Was that reading one of the long ones? They move the usual too, lest it stay wrong when the machine gets slower; short
+ * ones move it faster, so that a slow beginning is soon forgotten.
+ */
 static void note_time(struct batch *batch, double took_ns)
 {
 	double units = (double)batch->count + (double)batch->used / UNIT_BYTES;
@@ -103,7 +107,8 @@ static void note_time(struct batch *batch, double took_ns)
 	batch->interrupted = took_ns > LONG_FACTOR * usual + LONG_AT_LEAST;
 	if (took_ns > LONG_FACTOR * usual)
 		took_ns = LONG_FACTOR * usual;
-	batch->usual_ns = (usual + (took_ns - usual) / USUAL_SHARE) / units;
+	double share = took_ns < usual ? USUAL_SHARE_DOWN : USUAL_SHARE_UP;
+	batch->usual_ns = (usual + (took_ns - usual) / share) / units;
 }
 
 enum status batch_read(struct batch *batch, struct memory *memory)
