@@ -406,10 +406,10 @@ static void draw_one(const struct ui *ui, const struct pytop_header *h, int y, b
 	if (h->busy_child)
 		segments_add(&s, 0, THEME_ALERT, " b: child %" PRIdMAX " ",
 			     (intmax_t)h->busy_child);
-	if (h->log == PYTOP_LOG_STOPPED && screen_width() < 36)
-		segments_add(&s, 4, THEME_ALERT, " LOG STOPPED ");
+	if (h->log == PYTOP_LOG_STOPPED && screen_width() < 50)
+		segments_add(&s, 2, THEME_ALERT, " LOG STOPPED ");
 	else if (h->log == PYTOP_LOG_STOPPED)
-		add_log_stop(&s, 4, h, screen_width() >= 56);
+		add_log_stop(&s, 4, h, screen_width() >= 70);
 	honest = s.count;
 	add_pace(&s, h, true);
 	for (unsigned i = honest; i < s.count; i++)

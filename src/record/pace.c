@@ -165,10 +165,12 @@ void pace_tick(struct pace *p, nanoseconds now, nanoseconds *weight, nanoseconds
 	weigh(p, now, weight, gap);
 	*missed = next_deadline(p, now, *gap > 0);
 	p->late[p->slot][bucket_of(p->interval && late > 0 ? late : 0)]++;
+	p->second_missed += *missed;
+	if (p->interval && !p->interrupted)
+		p->second_missed += (uint64_t)(*gap / p->interval);
 	p->interrupted = false;
 	p->last_tick = now;
 	p->missed += *missed;
-	p->second_missed += *missed;
 	p->ticks++;
 	p->second_ticks++;
 }

@@ -14,7 +14,7 @@ struct pace_report {
 	double asked_hz, real_hz, mean_hz, min_hz,
 		max_hz; /* real: ticks of the last second; min, max of whole seconds */
 	uint64_t ticks, missed;
-	double missed_percent; /* of the deadlines of the same second as real_hz */
+	double missed_percent; /* of the deadlines of the same second as real_hz, in gaps too */
 	double late_p50_us,
 		late_p99_us; /* how late ticks came after their deadline; of the last 10 s */
 	double cost_mean_us,
