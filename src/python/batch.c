@@ -21,6 +21,7 @@
 #define UNIT_BYTES 4096
 #define LONG_FACTOR 2        /* as many times the usual, ... */
 #define LONG_AT_LEAST 5000.0 /* ... and so many ns more: interrupted */
+#define USUAL_AT_FIRST 500.0 /* ns for each unit */
 #define USUAL_SHARE_UP 16    /* how much a longer reading moves the usual: 1/16 */
 #define USUAL_SHARE_DOWN 4
 
@@ -103,7 +104,7 @@ static void note_time(struct batch *batch, double took_ns)
 	if (!batch->count)
 		return;
 	if (usual <= 0)
-		usual = took_ns;
+		usual = USUAL_AT_FIRST * units;
 	batch->interrupted = took_ns > LONG_FACTOR * usual + LONG_AT_LEAST;
 	if (took_ns > LONG_FACTOR * usual)
 		took_ns = LONG_FACTOR * usual;

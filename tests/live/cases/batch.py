@@ -29,7 +29,7 @@ def check_contract(document):
     keys("rate_hz", document["rate_hz"], RATE)
     keys("late_us", document["late_us"], {"p50", "p99"})
     keys("sample_us", document["sample_us"], {"mean", "p99"})
-    keys("log", document["log"], {"bytes", "from_s", "state"})
+    keys("log", document["log"], {"bytes", "from_s", "state", "reason", "stopped_s"})
     for name in ("time_s", "ticks", "samples", "missed", "torn", "self_cpu_percent", "cpu_percent", "gc_percent",
                  "exception_percent", "gil_wait_percent"):
         number(name, document[name])

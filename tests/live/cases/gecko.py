@@ -120,11 +120,11 @@ def gecko_long(bench):
     """more than two million thread-samples: idle runs become rows with a weight, and all weights together are what was seen"""
     target = bench.start("many_threads.py", 1000)
     file = bench.path("x.json.gz")
-    samples, seconds = 0, 3
+    samples, seconds = 0, 6
     while samples < 2100000:                                    # as long as it takes on this machine
         seconds *= 2
         need(seconds < 200, "only", samples, "thread-samples")
-        samples = bench.pytop("--batch", "--json", "-i", seconds, "-n", 1, "-o", file, target.pid, timeout=300).json()["samples"]
+        samples = bench.pytop("--batch", "--json", "-r", 200, "-i", seconds, "-n", 1, "-o", file, target.pid, timeout=300).json()["samples"]
     profile = gecko.Profile(file)
     rows = sum(len(t.times) for t in profile.threads)
     need(rows < samples / 4, rows, "rows of", samples, "thread-samples: idle runs are not merged")
