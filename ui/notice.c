@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ui/format.h"
 #include "ui/screen.h"
@@ -77,4 +78,21 @@ void notice_draw(const struct notice *n, int y)
 		return;
 	format_parts(line, sizeof(line), n->text, (size_t)width, screen_ascii());
 	screen_text(y, 1, width, n->alert ? THEME_ALERT : THEME_STRONG, line);
+}
+
+void notice_draw_pair(const struct notice *n, int y)
+{
+	const char *cure = strchr(n->text, '\t');
+	struct notice part = *n;
+
+	if (!cure) {
+		notice_draw(n, y);
+		return;
+	}
+	snprintf(part.text, sizeof(part.text), "%.*s", (int)(cure - n->text), n->text);
+	screen_fill(y - 1, 0, screen_width(), THEME_PLAIN);
+	notice_draw(&part, y - 1);
+	snprintf(part.text, sizeof(part.text), "%s", cure + 1);
+	part.alert = false;
+	notice_draw(&part, y);
 }

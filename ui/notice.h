@@ -28,5 +28,7 @@ void notice_pass(struct notice *n);
 /* Its time is over: cleared, true. */
 bool notice_expire(struct notice *n, int64_t now_ms);
 void notice_draw(const struct notice *n, int y);
+/* What went wrong in the line above y, and how to mend it in y. */
+void notice_draw_pair(const struct notice *n, int y);
 
 #endif

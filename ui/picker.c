@@ -165,6 +165,8 @@ static void draw(struct picker *p)
 			     "no row matches the filter (Esc ends it)");
 	if (p->prompt.purpose)
 		prompt_draw(&p->prompt, height - 1);
+	else if (p->notice.text[0] && height >= 4)
+		notice_draw_pair(&p->notice, height - 1);
 	else if (p->notice.text[0])
 		notice_draw(&p->notice, height - 1);
 	else
