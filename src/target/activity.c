@@ -131,11 +131,33 @@ static bool waits_for_thread(int64_t number)
 	return number == SYS_futex || number == NUMBER_FUTEX_WAIT || number == NUMBER_FUTEX_WAITV;
 }
 
+/* Of several descriptors, but none was given: time.sleep() before CPython 3.11, for one. */
+static bool waits_for_none(int64_t number, uint64_t argument0)
+{
+	switch (number) {
+#ifdef SYS_poll
+	case SYS_poll: /* their address */
+#endif
+#ifdef SYS_ppoll
+	case SYS_ppoll:
+#endif
+#ifdef SYS_select
+	case SYS_select: /* their number */
+#endif
+#ifdef SYS_pselect6
+	case SYS_pselect6:
+#endif
+		return argument0 == 0;
+	default:
+		return false;
+	}
+}
+
 static enum task_doing classify(int64_t number, uint64_t argument0)
 {
 	if (waits_for_thread(number))
 		return TASK_FUTEX;
-	if (waits_for_time(number))
+	if (waits_for_time(number) || waits_for_none(number, argument0))
 		return TASK_SLEEP;
 	if (waits_for_many(number))
 		return TASK_POLL;

@@ -60,64 +60,82 @@ enum status process_list(pid_t **pids, size_t *count)
 	return ST_OK;
 }
 
-static pid_t read_parent(int proc, pid_t pid)
+/* A process, and whose it is; 0 where that cannot be told. */
+struct kin {
+	pid_t pid, parent, session;
+	bool is_stored;
+};
+
+static void read_kin(int proc, struct kin *kin)
 {
 	char name[32], buf[1024];
 	struct bytes text;
 	struct process_stat stat;
 
-	snprintf(name, sizeof(name), "%d/stat", (int)pid);
+	snprintf(name, sizeof(name), "%d/stat", (int)kin->pid);
 	if (proc_read(proc, name, buf, sizeof(buf), &text) != ST_OK ||
 	    !process_stat_parse(text, &stat))
-		return 0;
-	return stat.parent;
+		return;
+	kin->parent = stat.parent;
+	kin->session = stat.session;
 }
 
-/* parents[i] is the parent of pids[i], 0 where it cannot be told. */
-static enum status read_parents(const pid_t *pids, size_t count, pid_t **parents)
+/* All processes with their kin; *all is allocated. */
+static enum status list_kin(struct kin **all, size_t *count)
 {
-	pid_t *found = alloc_zero(count, sizeof(*found));
+	pid_t *pids = NULL;
+	enum status status = process_list(&pids, count);
+
+	if (status != ST_OK)
+		return status;
+	struct kin *found = alloc_zero(*count, sizeof(*found));
 	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (!found || proc < 0) {
-		enum status status = found ? ST_SYSTEM : ST_NO_MEMORY;
-
-		if (proc >= 0)
-			close(proc);
+		status = found ? ST_SYSTEM : ST_NO_MEMORY;
 		free(found);
-		return status;
+		found = NULL;
 	}
-	for (size_t i = 0; i < count; i++)
-		found[i] = read_parent(proc, pids[i]);
-	close(proc);
-	*parents = found;
-	return ST_OK;
+	for (size_t i = 0; found && i < *count; i++) {
+		found[i].pid = pids[i];
+		read_kin(proc, &found[i]);
+	}
+	if (proc >= 0)
+		close(proc);
+	free(pids);
+	if (status == ST_OK)
+		*all = found;
+	return status;
+}
+
+static void store(struct kin *kin, pid_t but, pid_t *to, size_t *stored)
+{
+	if (kin->is_stored || kin->pid == but)
+		return;
+	kin->is_stored = true;
+	to[(*stored)++] = kin->pid;
 }
 
 enum status process_children(pid_t pid, pid_t *children, size_t *count)
 {
-	pid_t *pids = NULL, *parents = NULL;
-	size_t all = 0, stored = 0;
-	enum status status = process_list(&pids, &all);
+	struct kin *all = NULL;
+	size_t n = 0, stored = 0;
+	enum status status = list_kin(&all, &n);
 
-	if (status == ST_OK)
-		status = read_parents(pids, all, &parents);
-	if (status != ST_OK) {
-		free(pids);
+	if (status != ST_OK)
 		return status;
-	}
-	/*
-	 * Breadth first: what is stored is the queue. Each process has one parent, so none twice.
-	 */
-	for (size_t next = 0; next <= stored && stored < *count; next++) {
+	/* Breadth first: what is stored is the queue. At its end come those without a parent in it. */
+	for (size_t next = 0; next <= stored; next++) {
 		pid_t parent = next == 0 ? pid : children[next - 1];
 
-		for (size_t i = 0; i < all && stored < *count; i++)
-			if (parents[i] == parent && pids[i] != pid)
-				children[stored++] = pids[i];
+		for (size_t i = 0; i < n && stored < *count; i++)
+			if (all[i].parent == parent)
+				store(&all[i], pid, children, &stored);
+		for (size_t i = 0; i < n && next == stored && stored < *count; i++)
+			if (all[i].session == pid)
+				store(&all[i], pid, children, &stored);
 	}
 	*count = stored;
-	free(parents);
-	free(pids);
+	free(all);
 	return ST_OK;
 }

@@ -44,6 +44,7 @@ bool process_stat_parse(struct bytes text, struct process_stat *stat)
 	*stat = (struct process_stat){
 		.state = state,
 		.parent = (pid_t)fields[4],
+		.session = (pid_t)fields[6],
 		.flags = fields[9],
 		.cpu_ticks = fields[14] + fields[15],
 		.thread_count = (uint32_t)fields[20],
@@ -230,6 +231,19 @@ static void join_arguments(char *command, size_t size, struct bytes cmdline)
 			command[i] = ' ';
 }
 
+/* `python .` is known as the folder it was started in, as long as it is there. */
+static void name_folder(const struct process *p, struct process_info *info)
+{
+	char folder[sizeof(info->executable)];
+	ssize_t n = readlinkat(p->proc_fd, "cwd", folder, sizeof(folder) - 1);
+
+	if (n < 2 || folder[0] != '/')
+		return;
+	folder[n] = '\0';
+	snprintf(info->name, sizeof(info->name), "%.*s", (int)sizeof(info->name) - 1,
+		 strrchr(folder, '/') + 1);
+}
+
 /* command and name from cmdline, or from the kernel's name where a process has wiped that. */
 static void describe_command(const struct process *p, struct process_info *info)
 {
@@ -240,6 +254,8 @@ static void describe_command(const struct process *p, struct process_info *info)
 		join_arguments(info->command, sizeof(info->command), text);
 		process_name_parse(info->name, sizeof(info->name), text);
 	}
+	if (strcmp(info->name, ".") == 0)
+		name_folder(p, info);
 	if (info->command[0] && info->name[0])
 		return;
 	if (proc_read(p->proc_fd, "comm", comm, sizeof(comm), &text) != ST_OK)

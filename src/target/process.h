@@ -51,7 +51,8 @@ bool process_exit_status(struct process *p, int *wait_status);
 
 struct process_info {
 	char command[4096]; /* argv joined by spaces, raw bytes; [comm] when it has none */
-	char name[256];     /* for titles: app.py, json.tool, -c; else argv[0]'s last part */
+	char name[256];     /* for titles: app.py, json.tool, -c, the folder that "." is; else
+			     * argv[0]'s last part */
 	char executable[4096];
 	pid_t parent;
 	uid_t uid;
@@ -71,7 +72,7 @@ void process_name_parse(char *name, size_t size, struct bytes cmdline);
 /* What proc(5) says in /proc/PID/stat, parsed after the LAST ')'. */
 struct process_stat {
 	char state;
-	pid_t parent;
+	pid_t parent, session;
 	uint64_t flags, cpu_ticks; /* utime + stime, in clock ticks */
 	uint32_t thread_count;
 	uint64_t start_time, rss_pages;
@@ -93,7 +94,10 @@ enum status process_usage(const struct process *p, struct process_usage *usage) 
 /* Only the CPU clock, ~0.3 us: what a tick can afford. */
 enum status process_cpu_ns(const struct process *p, uint64_t *cpu_ns) MUST_CHECK;
 
-/* Direct children (and theirs, breadth first), at most *count; *count gets how many were stored. */
+/*
+ * Direct children, what lost its parent in a session that pid leads, and the children of these
+ * (breadth first), at most *count; *count gets how many were stored. pid may have ended.
+ */
 enum status process_children(pid_t pid, pid_t *children, size_t *count) MUST_CHECK;
 
 /*

@@ -51,7 +51,7 @@ enum task_doing {
 	TASK_UNKNOWN, /* could not be told */
 	TASK_RUNNING, /* on a CPU or ready to be */
 	TASK_FUTEX,   /* futex: argument 0 is its address */
-	TASK_SLEEP,   /* nanosleep, clock_nanosleep, pause ... */
+	TASK_SLEEP,   /* nanosleep, clock_nanosleep, pause, select of nothing ... */
 	TASK_POLL,    /* poll, select, epoll_wait ... */
 	TASK_IO, /* read, recv, accept, wait4, connect, flock ... and all other calls that block */
 	TASK_DISK,    /* in D: fsync, page fault from disk */
@@ -96,6 +96,18 @@ struct task_schedule {
 };
 bool task_schedule_parse(struct bytes text, struct task_schedule *schedule);
 bool task_schedule(struct task *task, struct task_schedule *schedule);
+
+/*
+ * Is it on a CPU, or only ready to be? A thread on a CPU was scheduled in once more than out: schedule is what
+ * task_schedule has just told, the times out are counted in "status" (exact both). voluntary: of those, the times it went
+ * to sleep by itself.
+ */
+enum task_place { TASK_PLACE_UNKNOWN, TASK_OFF_CPU, TASK_ON_CPU };
+enum task_place task_place(struct task *task, const struct task_schedule *schedule,
+			   uint64_t *voluntary);
+/* The same, of the text of "status". */
+enum task_place task_place_parse(struct bytes status, const struct task_schedule *schedule,
+				 uint64_t *voluntary);
 
 /* The state letter of a stat file, parsed after the LAST ')'; 0: could not. */
 char task_stat_state(struct bytes text);

@@ -30,10 +30,17 @@ static bool begins(struct bytes text, const char *with)
 	return text.size >= n && memcmp(text.data, with, n) == 0;
 }
 
-/* The last part of a path; slashes at its end do not count. */
+static bool ends(struct bytes text, const char *with)
+{
+	size_t n = strlen(with);
+
+	return text.size > n && memcmp(text.data + text.size - n, with, n) == 0;
+}
+
+/* The last part of a path; "/" and "/." at its end do not count. */
 static struct bytes last_part(struct bytes path)
 {
-	while (path.size > 1 && path.data[path.size - 1] == '/')
+	while (ends(path, "/") || ends(path, "/."))
 		path.size--;
 	const uint8_t *slash = path.size > 0 ? memrchr(path.data, '/', path.size) : NULL;
 

@@ -198,6 +198,8 @@ static const struct {
 	ROW("python\0app/__main__.py\0", "app"),
 	ROW("python\0__main__.py\0", "__main__.py"),
 	ROW("python\0some/directory/\0", "directory"),
+	ROW("python\0.\0", "."),
+	ROW("python\0some/directory/.\0", "directory"),
 	ROW("python3\0", "python3"),
 	ROW("python3\0-i\0", "python3"),
 	ROW("python3\0-m\0", "python3"),
@@ -224,6 +226,37 @@ START_TEST(name_of_a_command)
 		ck_assert_uint_le(strlen(name), 3);
 		free(copy);
 	}
+}
+END_TEST
+
+static void python_of_here(int ready, void *context)
+{
+	const int *input = context;
+
+	if (chdir("/usr/lib") != 0)
+		_exit(1);
+	dup2(*input, 0);
+	close(2);
+	child_ready(ready);
+	execlp("cat", "python", ".", "-", (char *)NULL);
+}
+
+/* What "." means depends on where it was started. */
+START_TEST(name_of_a_folder)
+{
+	struct process_info info = { 0 };
+	struct process p;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid_t pid = child_start(python_of_here, &ends[0]);
+
+	ck_assert_int_eq(process_open(&p, pid), ST_OK);
+	while (strcmp(info.command, "python . -") != 0)
+		ck_assert_int_eq(process_info(&p, &info), ST_OK);
+	ck_assert_str_eq(info.name, "lib");
+	process_close(&p);
+	child_end(pid);
 }
 END_TEST
 
@@ -307,6 +340,47 @@ static int output_of(char *const argv[], bool keep_stdin, char *text, size_t siz
 
 static char shell[] = "sh", dash_c[] = "-c";
 
+static void orphan_maker(int ready, void *context)
+{
+	pid_t *orphan = context;
+	int ends[2];
+	char byte;
+
+	setsid();
+	if (pipe(ends) != 0 || fork() != 0) {
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 1)
+			child_ready(ready);
+		child_sleeper(-1, NULL);
+	}
+	pid_t middle = getpid();
+
+	if (fork() != 0)
+		_exit(0);
+	while (getppid() == middle)
+		sched_yield();
+	*orphan = getpid();
+	if (write(ends[1], "x", 1) != 1)
+		_exit(1);
+	child_sleeper(-1, NULL);
+}
+
+/* What lost its parent is still known by the session. */
+START_TEST(orphans)
+{
+	volatile pid_t *orphan = child_share(sizeof(*orphan));
+	pid_t pid = child_start(orphan_maker, (void *)(uintptr_t)orphan), found[8];
+	size_t n = 8, times = 0;
+
+	ck_assert_int_eq(process_children(pid, found, &n), ST_OK);
+	for (size_t i = 0; i < n; i++)
+		times += found[i] == *orphan;
+	ck_assert_uint_eq(times, 1);
+	ck_assert_int_eq(kill(*orphan, SIGKILL), 0);
+	child_end(pid);
+}
+END_TEST
+
 START_TEST(spawn_streams)
 {
 	char script[] = "cat; echo out; echo err >&2; exit 3";
@@ -377,5 +451,5 @@ START_TEST(spawn_failures)
 END_TEST
 
 UNIT_MAIN("process", refusals, zombie, life_and_end, end_by_stat, exec_is_noticed_once,
-	  thread_is_no_process, usage_of_a_child, name_of_a_command, stat_text, descendants,
-	  spawn_streams, spawn_state, spawn_failures)
+	  thread_is_no_process, usage_of_a_child, name_of_a_command, name_of_a_folder, stat_text, descendants,
+	  orphans, spawn_streams, spawn_state, spawn_failures)

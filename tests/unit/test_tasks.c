@@ -75,6 +75,12 @@ START_TEST(calls)
 
 	snprintf(text, sizeof(text), "%d 0x1 0x0 0x0\n", SYS_restart_syscall);
 	ck_assert_int_eq(parse(text).doing, TASK_SLEEP);
+	snprintf(text, sizeof(text), "%d 0x0 0x0 0x0\n", SYS_pselect6);
+	ck_assert_int_eq(parse(text).doing, TASK_SLEEP);
+	snprintf(text, sizeof(text), "%d 0x0 0x0 0x0\n", SYS_ppoll);
+	ck_assert_int_eq(parse(text).doing, TASK_SLEEP);
+	snprintf(text, sizeof(text), "%d 0x0 0x0 0x0\n", SYS_epoll_pwait); /* descriptor 0 */
+	ck_assert_int_eq(parse(text).doing, TASK_POLL);
 }
 END_TEST
 
@@ -150,7 +156,8 @@ static void act(long kind)
 			nanosleep(&moment, NULL);
 		break;
 	case POLLS:
-		ppoll(NULL, 0, &year, NULL);
+		if (pipe(ends) == 0)
+			ppoll(&(struct pollfd){ .fd = ends[0], .events = POLLIN }, 1, &year, NULL);
 		break;
 	case READS:
 		if (pipe(ends) == 0 && read(ends[0], &byte, 1) != 1)
@@ -435,5 +442,60 @@ START_TEST(more_threads_than_descriptors)
 }
 END_TEST
 
-UNIT_MAIN("tasks", activity_text, calls, state_corrects, other_texts, what_threads_do, schedules,
+/* Told of a status file: on a CPU is who was scheduled in once more than out. */
+START_TEST(places)
+{
+	static const char status[] = "Name:\tvoluntary_ctxt_switches\nThreads:\t1\n"
+				     "voluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t4\n";
+	struct task_schedule in = { 1, 2, 12 };
+	uint64_t voluntary = 0;
+
+	ck_assert_int_eq(task_place_parse(text_of(status), &in, &voluntary), TASK_ON_CPU);
+	ck_assert_uint_eq(voluntary, 7);
+	in.switches = 11;
+	ck_assert_int_eq(task_place_parse(text_of(status), &in, &voluntary), TASK_OFF_CPU);
+	ck_assert_int_eq(task_place_parse(text_of("voluntary_ctxt_switches:\t7\n"), &in, &voluntary),
+			 TASK_PLACE_UNKNOWN);
+	ck_assert_int_eq(task_place_parse(text_of(""), &in, &voluntary), TASK_PLACE_UNKNOWN);
+}
+END_TEST
+
+/* This thread asks, so it is on a CPU; one that waits for a lock is not. */
+START_TEST(places_of_threads)
+{
+	scene = child_share(sizeof(*scene));
+	pid_t pid = child_start(run_scene, scene);
+	struct tasks *tasks, *own;
+	struct task_schedule schedule;
+	uint64_t voluntary, before = 0;
+
+	if (access("/proc/self/schedstat", R_OK) != 0)
+		return;
+	ck_assert_int_eq(tasks_open(&own, getpid(), child_proc(getpid())), ST_OK);
+	struct task *me = tasks_find(own, getpid());
+	for (int i = 0; i < 20; i++) {
+		ck_assert(task_schedule(me, &schedule));
+		/* it may be scheduled out between the two; then it was scheduled in again */
+		enum task_place place = task_place(me, &schedule, &voluntary);
+		struct task_schedule after;
+		ck_assert(task_schedule(me, &after));
+		if (after.switches == schedule.switches)
+			ck_assert_int_eq(place, TASK_ON_CPU);
+		ck_assert_uint_ge(voluntary, before);
+		before = voluntary;
+		usleep(1000);
+	}
+	tasks_close(own);
+	ck_assert_int_eq(tasks_open(&tasks, pid, child_proc(pid)), ST_OK);
+	wait_for(tasks, scene->tids[POLLS], TASK_POLL);
+	struct task *idle = tasks_find(tasks, scene->tids[POLLS]);
+	usleep(20000);
+	ck_assert(task_schedule(idle, &schedule));
+	ck_assert_int_eq(task_place(idle, &schedule, &voluntary), TASK_OFF_CPU);
+	tasks_close(tasks);
+	child_end(pid);
+}
+END_TEST
+
+UNIT_MAIN("tasks", places, places_of_threads, activity_text, calls, state_corrects, other_texts, what_threads_do, schedules,
 	  births_and_deaths, numbers_of_another_namespace, more_threads_than_descriptors)
