@@ -1,10 +1,12 @@
 #!/bin/sh
 # The manual page has the options of --help (both come from the table in ui/options.c), each with
-# the same letter, name and argument, and the version of the program. $PYTOP is the program.
+# the same letter, name and argument, every key of the help screen (ui/keymap.c) and no other, and the
+# version of the program. $PYTOP is the program.
 set -u
 
 PYTOP=${PYTOP:-./pytop}
 page=${srcdir:-$(dirname "$0")/..}/man/pytop.1
+keymap=${srcdir:-$(dirname "$0")/..}/ui/keymap.c
 
 if ! [ -x "$PYTOP" ]; then
 	echo "skip man: no program at $PYTOP"
@@ -37,6 +39,25 @@ if [ -s "$work/help" ] && diff "$work/help" "$work/page"; then
 	echo "ok man: $(wc -l <"$work/help") options"
 else
 	echo "not ok man: pytop --help (<) and $page (>) differ"
+	failed=1
+fi
+
+# The labels of the table of keys, and the tags of the section: one key a line.
+sed -n 's/.*}, "\([^"]*\)",$/\1/p; s/.*}, "\([^"]*\)", .*/\1/p' "$keymap" |
+	sed 's/\\\\/\\/g' | tr ' ' '\n' | LC_ALL=C sort -u >"$work/keys"
+sed -n '/^\.SS Keys/,/^\.SH/{ /^\.TP/{
+	n
+	s/^\.B //
+	s/"//g
+	s/\\e/\\/g
+	s/\\-/-/g
+	p
+	}
+}' "$page" | tr ' ' '\n' | LC_ALL=C sort -u >"$work/tags"
+if [ -s "$work/keys" ] && diff "$work/keys" "$work/tags"; then
+	echo "ok man: $(wc -l <"$work/keys") keys"
+else
+	echo "not ok man: the keys of $keymap (<) and those of $page (>) differ"
 	failed=1
 fi
 
