@@ -17,15 +17,22 @@ static unsigned count_of(const char *text, const char *what)
 	return n;
 }
 
-static char *page_of(struct recording *r)
+static char *page_with(struct recording *r, bool with_arguments)
 {
+	struct export_options options = exported_options;
 	struct export_result result;
 	char folder[64], *text;
 
+	options.with_arguments = with_arguments;
 	exported_folder(folder);
-	text = exported_text(r, "page.html", &exported_options, &result);
+	text = exported_text(r, "page.html", &options, &result);
 	exported_remove(folder);
 	return text;
+}
+
+static char *page_of(struct recording *r)
+{
+	return page_with(r, false);
 }
 
 static void record_evil(struct recording *r)
@@ -102,4 +109,17 @@ START_TEST(numbers)
 }
 END_TEST
 
-UNIT_MAIN("flamegraph", stands_alone, hostile_names, numbers)
+START_TEST(arguments)
+{
+	struct recording r;
+	char *text;
+
+	record_evil(&r);
+	text = page_with(&r, true);
+	ck_assert_ptr_nonnull(strstr(text, "\"command\":\"python3 shop.py --password secret\""));
+	free(text);
+	recording_close(&r);
+}
+END_TEST
+
+UNIT_MAIN("flamegraph", stands_alone, hostile_names, numbers, arguments)

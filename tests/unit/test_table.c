@@ -183,6 +183,35 @@ START_TEST(test_search)
 END_TEST
 
 /* Whatever one does, the selected row is among the lines, and none is wasted. */
+/* While a text is typed the rows may get another order: one comes back to the row, not to its number. */
+START_TEST(test_return)
+{
+	struct table t;
+	struct table_place place;
+	uint64_t key;
+
+	begin(&t);
+	table_move(&t, 3);
+	key = selected_key(&t);
+	place = table_place(&t);
+	ck_assert(table_search(&t, "delta", 1, true));
+	table_move(&t, 7);
+	for (size_t i = 0; i < ROWS; i++)
+		rows[i].self[KIND_CPU] = (double)(i * 13 % ROWS);
+	fill(&t);
+	table_return(&t, &place);
+	ck_assert_uint_eq(selected_key(&t), key);
+	/* the first row, whichever that is */
+	table_home(&t);
+	place = table_place(&t);
+	table_end(&t);
+	table_return(&t, &place);
+	ck_assert_uint_eq(t.selected, 0);
+	ck_assert(!t.follows);
+	table_free(&t);
+}
+END_TEST
+
 START_TEST(test_scroll)
 {
 	static const int moves[] = { 1, 1, 20, -3, 100, -7, -100, 30, 5, -1 };
@@ -221,4 +250,4 @@ START_TEST(test_unsorted)
 END_TEST
 
 UNIT_MAIN("table", test_sorted, test_follows, test_gone_and_back, test_stable, test_filter,
-	  test_search, test_scroll, test_unsorted)
+	  test_search, test_return, test_scroll, test_unsorted)
