@@ -9,7 +9,8 @@
  *    so many that this would cost more than a few percent of a core, less often. Once an entry was found replaced, the program
  *    is one that makes code all the time: for CHURN_TIME every entry is checked at every use.
  * An entry read for the first time, or anew, counts for a stack only if the frame lives and still holds that code object
- * afterwards, with its instruction taken again: else the stack was of an object that is gone, and what cannot be named is torn.
+ * afterwards, a leaf with its instruction taken again, a caller with the one it had: else the stack was of an object that is
+ * gone or is not any more what it was, and what cannot be named is torn.
  * So is an instruction that is not the code object's: that entry is read anew at once.
  *
  * Invariant: a frame is published under a name only if the name was read from, or checked against, the code object after the
@@ -340,11 +341,15 @@ static bool same_frame(const struct resolved_frame *a, const struct py_frame *b)
 	       a->tlbc_index == b->tlbc_index;
 }
 
-/* The entry of a frame, read if need be. ST_TORN: the code object is not there any more. */
-static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t interpreter,
-			      uint32_t *number)
+/*
+ * The entry of a frame, read if need be. ST_TORN: the code object is not there any more, or the caller of another frame has
+ * gone on to another instruction.
+ */
+static enum status find_entry(struct resolver *r, struct py_frame *f, bool is_leaf,
+			      int64_t interpreter, uint32_t *number)
 {
 	uint32_t found = r->index[slot_of(r, f->code)];
+	int64_t instruction = f->instruction;
 	enum status status = ST_OK;
 
 	if (!found)
@@ -359,7 +364,7 @@ static enum status find_entry(struct resolver *r, struct py_frame *f, int64_t in
 		if (status == ST_OK && !r->held &&
 		    !alive_frame(f, &r->runtime->layout, r->memory, r->tstate, &e->identity))
 			status = ST_TORN;
-		if (status != ST_OK)
+		if (status != ST_OK || (f->instruction != instruction && !is_leaf))
 			return ST_TORN;
 	}
 	*number = found;
@@ -417,10 +422,10 @@ static enum status check_doubted(struct resolver *r, struct resolved *d,
 }
 
 /* Entry and frame id of a frame. ST_TORN: what it ran is not there any more. */
-static enum status resolve_frame(struct resolver *r, struct py_frame *f, int64_t interpreter,
-				 uint32_t *number, frame_id *frame)
+static enum status resolve_frame(struct resolver *r, struct py_frame *f, bool is_leaf,
+				 int64_t interpreter, uint32_t *number, frame_id *frame)
 {
-	enum status status = find_entry(r, f, interpreter, number);
+	enum status status = find_entry(r, f, is_leaf, interpreter, number);
 
 	if (status != ST_OK)
 		return status;
@@ -429,7 +434,7 @@ static enum status resolve_frame(struct resolver *r, struct py_frame *f, int64_t
 	if (status != ST_TORN || e->checked_tick == r->tick)
 		return status;
 	empty_entry(r, e);
-	status = find_entry(r, f, interpreter, number);
+	status = find_entry(r, f, is_leaf, interpreter, number);
 	return status == ST_OK ? name_frame(r, e, f, frame) : status;
 }
 
@@ -457,7 +462,8 @@ static enum status resolve_from(struct resolver *r, struct resolved *d, const st
 		struct py_frame *f = &s->frames[s->depth - 1 - n];
 		frame_id frame;
 		uint32_t number;
-		enum status status = resolve_frame(r, f, interpreter, &number, &frame);
+		enum status status =
+			resolve_frame(r, f, n + 1 == s->depth, interpreter, &number, &frame);
 		if (status == ST_OK && frame != 0)
 			status = names_stack(r->names, stack, frame, &stack);
 		if (status != ST_OK)
