@@ -458,14 +458,17 @@ void summary_lines(char *out, size_t size, const struct pytop_header *h, size_t 
 {
 	char name[512], cpu[16], gil[16], waiters[16], kept[16], missed[16], torn[16], seen[16];
 	char held[64] = "", parts[1024];
+	/* of all that was seen, where the header tells of the last second */
+	double share = h->rate_asked_hz > 0 ? h->rate_mean_hz / h->rate_asked_hz : 1;
+	double torn_share = h->samples ? (double)h->torn / (double)h->samples : 0;
 
 	format_name(name, sizeof(name), h->name, true);
 	format_share(cpu, sizeof(cpu), h->cpu_percent);
 	format_share(gil, sizeof(gil), h->gil_percent);
 	format_percent(waiters, sizeof(waiters), h->gil_wait_percent / 100);
 	format_rate(kept, sizeof(kept), h->rate_mean_hz);
-	format_share(missed, sizeof(missed), h->missed_percent);
-	format_share(torn, sizeof(torn), h->torn_percent);
+	format_share(missed, sizeof(missed), share < 1 ? 100 * (1 - share) : 0);
+	format_share(torn, sizeof(torn), 100 * torn_share);
 	text_seconds(seen, sizeof(seen), h->seen_s);
 	if (h->has_gil)
 		snprintf(held, sizeof(held), "\tGIL held %s, %s waiting", gil, waiters);
