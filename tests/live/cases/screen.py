@@ -130,6 +130,25 @@ def ends_by_signal(bench):
 
 @case()
 @waiting
+def suspended(bench):
+    """^Z gives the shell back, fg the picture, which goes on"""
+    target = bench.start("spinner.py")
+    screen = bench.screen(target.pid, wrapper=("sh", "-c", 'set -m; PS1="$ "; "$@"; while read line; do eval "$line"; done', "sh"))
+    screen.wait_for("spin", 20)
+    screen.keys("C-z")
+    screen.wait(lambda text: "%CPU" not in text, "the shell", 20)
+    need(target.alive() and target.status("State")[0] in "SR", "the target is", target.status("State"))
+    screen.keys("f", "g", "Enter")
+    screen.wait_for("%CPU", 20)
+    screen.wait_for("spin", 20)
+    screen.keys("t")
+    screen.wait_for("the spinner", 20)
+    screen.keys("q")
+    screen.wait(lambda text: "HIdle" not in text and "?Help" not in text, "pytop to leave", 20)
+
+
+@case()
+@waiting
 def follows_a_command(bench):
     """`-- COMMAND` on the screen: what the command prints does not disturb it"""
     code = "import time\ndef noisy():\n    while True: print('DISTURBANCE', flush=True); sum(range(20000))\nnoisy()"
