@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "ledger.h"
 #include "python/interp.h"
 #include "naming.h"
 #include "resolver.h"
@@ -23,7 +24,6 @@
 
 #define SECOND ((nanoseconds)1000 * 1000 * 1000)
 #define USAGE_EVERY (SECOND / 10)
-#define PROCESS_CPU_EVERY (SECOND / 1250) /* at 1 kHz in each tick, above it in some */
 #define UNKNOWN_EVERY (SECOND / 50)
 #define HELD_AGAIN_MAX 4
 #define HELD_AGAIN_NS 50000 /* time to get out of there */
@@ -56,9 +56,8 @@ struct observer {
 	const struct py_look *look;
 	uint32_t tasks_refreshed;
 	nanoseconds refreshed_at, usage_at, kernel_tick;
-	uint64_t process_cpu;
-	bool has_process_cpu;
-	nanoseconds process_cpu_at;
+	struct ledger ledger;
+	nanoseconds before; /* time of the last look */
 	uint64_t rss_bytes;
 	bool stopped;
 	unsigned renamed; /* threads, in this look */
@@ -105,6 +104,7 @@ enum status observer_open(struct observer **observer, const struct process *proc
 	o->names = names;
 	o->options = *options;
 	o->kernel_tick = find_kernel_tick();
+	ledger_open(&o->ledger, process, o->kernel_tick);
 	enum status status = tasks_open(&o->tasks, process->pid, process->proc_fd);
 	if (status == ST_OK)
 		status = tasks_refresh(o->tasks);
@@ -216,27 +216,6 @@ static enum status look_around(struct observer *o, nanoseconds now)
 	return status;
 }
 
-static void note_process_cpu(struct observer *o, struct tick *tick)
-{
-	uint64_t cpu;
-
-	tick->process_cpu = 0;
-	tick->rss_bytes = o->rss_bytes;
-	if (tick->gap == 0 && tick->time - o->process_cpu_at < PROCESS_CPU_EVERY)
-		return;
-	o->process_cpu_at = tick->time;
-	if (process_cpu_ns(o->process, &cpu) != ST_OK)
-		return;
-	if (o->has_process_cpu && cpu > o->process_cpu)
-		tick->process_cpu = (nanoseconds)(cpu - o->process_cpu);
-	/* what was used in the gap is in no sum; nobody saw when it was used: an even part of it */
-	if (tick->gap > 0)
-		tick->process_cpu = (nanoseconds)((double)tick->process_cpu * (double)tick->weight /
-						  (double)(tick->weight + tick->gap));
-	o->process_cpu = cpu;
-	o->has_process_cpu = true;
-}
-
 /* ---- before the look ------------------------------------------------------------------------------- */
 
 static void find_sleepers(struct observer *o, const struct tick *tick)
@@ -325,6 +304,8 @@ static void bury(struct observer *o, nanoseconds now)
 {
 	for (size_t i = 0; i < o->look->gone_count; i++) {
 		struct watched *w = o->look->gone[i]->user;
+		if (w)
+			ledger_gone(&o->ledger, &w->watch, now);
 		if (w && w->id)
 			names_thread_died(o->names, w->id, now);
 		free_watched(o->look->gone[i]);
@@ -390,21 +371,45 @@ static enum status find_stack(struct observer *o, struct py_thread *t, struct wa
 	return status;
 }
 
-static struct watched *watched_of(struct py_thread *t)
+static struct watched *watched_of(const struct observer *o, struct py_thread *t)
 {
-	if (!t->user)
-		t->user = alloc_zero(1, sizeof(struct watched));
-	return t->user;
+	struct watched *w = t->user;
+
+	if (!w) {
+		t->user = w = alloc_zero(1, sizeof(struct watched));
+		if (w)
+			w->watch.since = o->before;
+	}
+	return w;
+}
+
+/* A thread that is left out has no sample by which its other thread states could be told. */
+static void leave_out(struct observer *o, const struct py_thread *t, struct watched *w,
+		      struct task *task, nanoseconds now)
+{
+	for (size_t i = o->look->thread_count; o->look->interp_count > 1 && i > 0; i--) {
+		const struct py_thread *other = o->look->threads[i - 1];
+		const struct watched *ow = other->user;
+		if (other == t)
+			break;
+		if (ow && ow->tid == w->tid)
+			return;
+	}
+	ledger_thread(&o->ledger, &w->watch, task, false, now);
 }
 
 /* The sample of one thread state; *count grows when it is a thread of its own. */
 static enum status observe_thread(struct observer *o, struct py_thread *t, const struct tick *tick,
 				  size_t *count)
 {
-	struct watched *w = watched_of(t);
+	struct watched *w = watched_of(o, t);
 	if (!w)
 		return ST_NO_MEMORY;
 	struct task *task = task_of(o, t, w);
+	if (!task)
+		ledger_unknown(&o->ledger, &w->watch, tick->time);
+	else if (!is_recorded(o, w->tid))
+		leave_out(o, t, w, task, tick->time);
 	if (!task || !is_recorded(o, w->tid))
 		return ST_OK;
 	/* until its thread runs (3.8 to 3.11) a new thread state bears the ids of the one that made it */
@@ -434,7 +439,8 @@ static enum status observe_thread(struct observer *o, struct py_thread *t, const
 			s->state = (uint8_t)w->watch.state;
 		return ST_OK;
 	}
-	nanoseconds cpu = watch_cpu(&w->watch, task, tick->weight, o->kernel_tick, tick->time);
+	nanoseconds cpu = watch_cpu(&w->watch, tick->weight, o->kernel_tick);
+	ledger_thread(&o->ledger, &w->watch, task, true, tick->time);
 	o->by_sample[at] = w;
 	w->sampled_as = w->id;
 	o->samples[at] = (struct sample){
@@ -549,7 +555,7 @@ static enum status observe(struct observer *o, struct tick *tick, size_t *count)
 	}
 	if (status != ST_OK)
 		return status;
-	note_process_cpu(o, tick);
+	tick->rss_bytes = o->rss_bytes;
 	resolver_tick(o->resolver, o->look, tick->time, o->hold != NULL);
 	return observe_threads(o, tick, count);
 }
@@ -568,6 +574,7 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	enum status status = look_around(o, tick->time);
 	if (status != ST_OK)
 		return status;
+	ledger_begin(&o->ledger, tick);
 	find_sleepers(o, tick);
 	if (o->hold && (status = hold_stop(o->hold)) != ST_OK)
 		return status;
@@ -579,7 +586,9 @@ enum status observer_look(struct observer *o, const struct tick *when,
 	}
 	if (status != ST_OK)
 		return status;
+	ledger_end(&o->ledger, tick);
 	note_interpreters(o, tick);
+	o->before = tick->time;
 	o->seen.count = count;
 	o->seen.retried = o->look->retried;
 	o->seen.stopped = o->stopped;

@@ -370,6 +370,16 @@ static bool is_rescaled(struct picture *p)
 	return p->factor > before || (p->factor <= 0 && before > 0);
 }
 
+static void copy_whole(struct picture_frame *f, const struct tally_whole *whole)
+{
+	f->native = whole->native;
+	f->native_s = whole->native_s;
+	f->others = whole->others;
+	f->others_s = whole->others_s;
+	f->unseen = whole->unseen;
+	f->unseen_s = whole->unseen_s;
+}
+
 static enum status work(struct picture *p, size_t rows, const struct sample *samples, size_t count,
 			bool *complete)
 {
@@ -393,7 +403,7 @@ static enum status work(struct picture *p, size_t rows, const struct sample *sam
 	if (status == ST_OK)
 		status = copy_interpreters(p, f);
 	f->factor = tally_factor(p->tally);
-	f->native_s = tally_whole(p->tally)->native_s;
+	copy_whole(f, tally_whole(p->tally));
 	*complete = status == ST_OK;
 	return status;
 }

@@ -29,7 +29,8 @@ struct picture_frame {
 	uint64_t number; /* counts up by one a publication */
 	bool by_line;
 	double factor;
-	double native_s; /* CPU of the process that no row accounts for, in seconds */
+	/* CPU of the process that no row accounts for, as in tally_whole */
+	double native, native_s, others, others_s, unseen, unseen_s;
 	struct pytop_header header;
 	struct picture_row *rows; /* by id: function or frame */
 	size_t row_count, row_capacity;

@@ -13,7 +13,8 @@
 #include "base/alloc.h"
 
 #define ROWS_MAX (1u << 20)
-#define KEY_NATIVE UINT64_MAX
+#define REST 3
+#define KEY_REST UINT64_MAX
 
 void front_free_snapshot(struct pytop *p)
 {
@@ -39,19 +40,35 @@ static void fill_row(struct pytop_row *to, const struct picture_row *from, doubl
 	}
 }
 
-/* CPU of the process in threads without Python, and in moments no thread-sample saw. */
-static void add_native(struct pytop_row *to, const struct picture_frame *f)
+/* CPU of the process that belongs to no function. */
+static size_t add_rest(struct pytop_row *to, const struct picture_frame *f)
 {
-	*to = (struct pytop_row){ .function = NAMES_NATIVE, .file = "", .key = KEY_NATIVE };
-	to->self[KIND_CPU] = to->total[KIND_CPU] = f->header.native_percent;
-	to->self_s[KIND_CPU] = to->total_s[KIND_CPU] = f->native_s;
+	const struct {
+		const char *name;
+		double recent, seconds;
+	} rest[REST] = { { NAMES_NATIVE, f->native, f->native_s },
+			 { NAMES_OTHERS, f->others, f->others_s },
+			 { NAMES_UNSEEN, f->unseen, f->unseen_s } };
+	size_t n = 0;
+
+	for (size_t i = 0; i < REST; i++) {
+		if (rest[i].seconds <= 0)
+			continue;
+		struct pytop_row *row = &to[n++];
+		*row = (struct pytop_row){ .function = rest[i].name,
+					   .file = "",
+					   .key = KEY_REST - i };
+		row->self[KIND_CPU] = row->total[KIND_CPU] = rest[i].recent * f->factor;
+		row->self_s[KIND_CPU] = row->total_s[KIND_CPU] = rest[i].seconds;
+	}
+	return n;
 }
 
 static enum status fill_rows(struct pytop *p, const struct picture_frame *f)
 {
 	void *rows = p->rows;
-	enum status status = alloc_grow(&rows, &p->row_capacity, f->row_count + 1, ROWS_MAX + 1,
-					sizeof(*p->rows));
+	enum status status = alloc_grow(&rows, &p->row_capacity, f->row_count + REST,
+					ROWS_MAX + REST, sizeof(*p->rows));
 	size_t n = 0;
 
 	p->rows = rows;
@@ -61,8 +78,7 @@ static enum status fill_rows(struct pytop *p, const struct picture_frame *f)
 		if (f->rows[id].function)
 			fill_row(&p->rows[n++], &f->rows[id], f->factor,
 				 id | (uint64_t)f->by_line << 32);
-	if (f->native_s > 0)
-		add_native(&p->rows[n++], f);
+	n += add_rest(&p->rows[n], f);
 	p->snapshot.rows = p->rows;
 	p->snapshot.row_count = n;
 	return ST_OK;

@@ -5,14 +5,15 @@
  * its system call: a futex inside the GIL is a wait for the GIL. A waiter just woken shows as running before it has the
  * GIL: while it is not the holder, stands at the same instruction and was scheduled in at most once since, it still waits.
  *
+ * Whether a thread that could run is on a CPU is exact: it was scheduled in once more often than out. One that is not, and
+ * stands where it slept, was woken and waits for a CPU: it still is what it was.
+ *
  * CPU: the kernel's run time moves in jumps (one kernel tick), so differences are no verdict on one thread-sample. They go
- * into an account, and thread-samples in a running state draw from it, at most their weight. The holder of the GIL may draw
- * one kernel tick in advance, since the kernel tells that late; others wait until it has told. What was used while nobody
- * looked is unseen CPU: paid out later it would make shares above 100 %.
+ * into an account. A thread-sample seen on a CPU draws its whole weight, up to one kernel tick in advance, since the kernel
+ * tells that late; one that was preempted (often by pytop itself) draws what this running stretch has used by then, which is
+ * exact; all others draw nothing. What was used while nobody looked is unseen CPU: paid out later it would make shares above 100 %.
  */
 #include "states.h"
-
-#define SCHEDULE_AGE ((nanoseconds)1000 * 1000)
 
 void watch_gap(struct thread_watch *watch, nanoseconds gap)
 {
@@ -30,6 +31,7 @@ static void book(struct thread_watch *watch, nanoseconds rise, nanoseconds now)
 				 : rise;
 	watch->unseen += missed;
 	watch->account += rise - missed;
+	watch->stretch += rise - missed;
 }
 
 static void read_schedule(struct thread_watch *watch, struct task *task, nanoseconds now)
@@ -45,6 +47,13 @@ static void read_schedule(struct thread_watch *watch, struct task *task, nanosec
 	watch->schedule_at = now;
 }
 
+bool watch_schedule(struct thread_watch *watch, struct task *task, nanoseconds now)
+{
+	if (!watch->has_schedule || watch->schedule_at != now)
+		read_schedule(watch, task, now);
+	return watch->has_schedule && watch->schedule_at == now;
+}
+
 static bool is_blocked(enum task_doing doing)
 {
 	return doing != TASK_RUNNING && doing != TASK_UNKNOWN;
@@ -55,8 +64,7 @@ bool watch_asleep(struct thread_watch *watch, struct task *task, nanoseconds now
 	if (!watch->has_schedule)
 		return false;
 	bool blocked = is_blocked(watch->activity.doing);
-	if (blocked)
-		read_schedule(watch, task, now);
+	read_schedule(watch, task, now);
 	/*
 	 * The stack of the tick that first saw the thread blocked was read before it was seen so: only a
 	 * stack read between two equal counts belongs to the sleep.
@@ -92,37 +100,61 @@ static enum thread_state state_of_activity(enum task_doing doing)
 	return STATE_UNKNOWN;
 }
 
-/* Where the thread stands: its leaf frame, or nothing. */
-static void leaf(const struct py_thread *thread, remote_addr *code, int64_t *instruction)
+/* After the look: does it still stand where it slept? Returns whether that is where it was last seen blocked. */
+static bool note_sleep(struct thread_watch *watch, const struct py_thread *thread)
 {
-	*code = 0;
-	*instruction = 0;
-	if (thread->stack.depth > 0 && thread->stack.state != PY_STACK_TORN) {
-		*code = thread->stack.frames[0].code;
-		*instruction = thread->stack.frames[0].instruction;
-	}
-}
-
-/* After the look: does it still stand where it slept? */
-static void note_sleep(struct thread_watch *watch, const struct py_thread *thread)
-{
-	remote_addr code;
-	int64_t instruction;
-
-	leaf(thread, &code, &instruction);
 	if (is_blocked(watch->activity.doing)) {
 		watch->slept = watch->has_schedule;
-		watch->slept_code = code;
-		watch->slept_instruction = instruction;
+		watch->slept_code = watch->at_code;
+		watch->slept_instruction = watch->at_instruction;
 		watch->slept_switches = watch->schedule.switches;
-	} else if (thread->holds_gil || code != watch->slept_code ||
-		   instruction != watch->slept_instruction) {
-		watch->slept = false;
+		return true;
 	}
+	bool same = watch->at_code == watch->slept_code &&
+		    watch->at_instruction == watch->slept_instruction;
+	if (thread->holds_gil || !same)
+		watch->slept = false;
+	return same;
+}
+
+/* Where the thread stands: its leaf frame, or nothing. Returns whether it stood there at the last look. */
+static bool note_place(struct thread_watch *watch, const struct py_thread *thread)
+{
+	remote_addr code = watch->at_code;
+	int64_t instruction = watch->at_instruction;
+
+	watch->at_code = 0;
+	watch->at_instruction = 0;
+	if (thread->stack.depth > 0 && thread->stack.state != PY_STACK_TORN) {
+		watch->at_code = thread->stack.frames[0].code;
+		watch->at_instruction = thread->stack.frames[0].instruction;
+	}
+	return watch->at_code == code && watch->at_instruction == instruction;
+}
+
+/*
+ * Could run and has no CPU: woken, unless it was on one and was preempted. Who slept and was preempted since the last look
+ * is taken for woken: to call work what is none would be worse than to miss some.
+ */
+static bool is_woken(const struct thread_watch *watch, const struct task_departures *before,
+		     bool in_since_look)
+{
+	/* the look saw it where it was before it was scheduled in */
+	if (in_since_look)
+		return true;
+	if (watch->slept && watch->schedule.switches == watch->slept_switches)
+		return true;
+	if (watch->place != TASK_OFF_CPU)
+		return false;
+	if (watch->left.slept != before->slept)
+		return true;
+	return watch->left.preempted == before->preempted && watch->state != STATE_RUNNING &&
+	       watch->state != STATE_GIL;
 }
 
 static enum thread_state decide(const struct thread_watch *watch, const struct py_thread *thread,
-				const struct py_interp *interp, const struct py_layout *layout)
+				const struct py_interp *interp, const struct py_layout *layout,
+				bool woken)
 {
 	const struct task_activity *a = &watch->activity;
 
@@ -134,13 +166,11 @@ static enum thread_state decide(const struct thread_watch *watch, const struct p
 		return STATE_GIL_WAIT;
 	if (thread->attach == 2)
 		return STATE_SUSPENDED;
-	/* woken, but not on a CPU since: it is where it was */
-	uint64_t since = watch->schedule.switches - watch->slept_switches;
-	if (a->doing == TASK_RUNNING && watch->slept && since == 0)
-		return watch->state;
+	if (a->doing == TASK_RUNNING && woken)
+		return watch->slept_state;
 	/* a waiter just woken has not got the GIL yet: at the same place, scheduled in at most once since */
 	if (a->doing == TASK_RUNNING && watch->slept && watch->state == STATE_GIL_WAIT &&
-	    since == 1)
+	    watch->schedule.switches - watch->slept_switches == 1)
 		return STATE_GIL_WAIT;
 	return state_of_activity(a->doing);
 }
@@ -151,39 +181,73 @@ void watch_activity(struct thread_watch *watch, struct task *task)
 	watch->activity_is_new = true;
 }
 
+static void find_place(struct thread_watch *watch, struct task *task, bool held)
+{
+	watch->place = TASK_PLACE_UNKNOWN;
+	if (watch->activity.doing != TASK_STOPPED && !held && watch->has_schedule)
+		watch->place = task_place(task, &watch->schedule, &watch->left);
+}
+
 void watch_state(struct thread_watch *watch, struct task *task, const struct py_thread *thread,
 		 const struct py_interp *interp, const struct py_layout *layout, nanoseconds now)
 {
 	if (thread->asleep)
 		return;
+	/* stopped for the look, it was scheduled out by pytop: where it is now says nothing */
+	bool held = watch->activity_is_new;
+	struct task_departures before = watch->left;
+
 	if (thread->holds_gil)
 		watch->activity = (struct task_activity){ TASK_RUNNING, -1, 0 };
 	else if (!watch->activity_is_new)
 		task_activity(task, &watch->activity);
 	watch->activity_is_new = false;
-	note_sleep(watch, thread);
-	if (watch->slept && watch->schedule_at != now)
+	bool in_since_look = false;
+	if (watch->schedule_at == now && watch->activity.doing == TASK_RUNNING &&
+	    !thread->holds_gil) {
+		uint64_t switches = watch->schedule.switches;
 		read_schedule(watch, task, now);
-	watch->state = decide(watch, thread, interp, layout);
+		in_since_look = watch->schedule.switches != switches;
+	} else {
+		watch_schedule(watch, task, now);
+	}
+	find_place(watch, task, held);
+	bool stays = note_place(watch, thread);
+	bool slept_here = note_sleep(watch, thread), blocked = is_blocked(watch->activity.doing);
+	watch->woken = !thread->holds_gil && is_woken(watch, &before, in_since_look);
+	watch->state = decide(watch, thread, interp, layout, watch->woken && slept_here);
+	if (blocked)
+		watch->slept_state = watch->state;
+	/* what was used on the way here was used elsewhere: who lets go of the GIL is often preempted just then */
+	if (blocked || watch->woken || (!thread->holds_gil && !stays))
+		watch->stretch = 0;
 }
 
-nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds w,
-		      nanoseconds kernel_tick, nanoseconds now)
+/* The most that a thread-sample may draw. */
+static nanoseconds to_draw(const struct thread_watch *watch, nanoseconds kernel_tick)
 {
-	bool runs = watch->state == STATE_GIL || watch->state == STATE_RUNNING;
+	nanoseconds advanced = watch->account + kernel_tick;
 
-	if (!watch->has_schedule || now - watch->schedule_at >= SCHEDULE_AGE)
-		read_schedule(watch, task, now);
-	nanoseconds cpu = 0;
-	if (runs && watch->has_schedule) {
-		/* in advance for the holder only: who runs without the GIL may be ready rather than on a CPU */
-		cpu = watch->account + (watch->state == STATE_GIL ? kernel_tick : 0);
-		if (cpu > w)
-			cpu = w;
-		if (cpu < 0)
-			cpu = 0;
-		watch->account -= cpu;
-	}
+	if ((watch->state != STATE_GIL && watch->state != STATE_RUNNING) || watch->woken)
+		return 0;
+	if (watch->place == TASK_ON_CPU)
+		return advanced;
+	if (watch->place == TASK_OFF_CPU)
+		return watch->stretch < advanced ? watch->stretch : advanced;
+	/* in advance for the holder only: who runs without the GIL may be ready rather than on a CPU */
+	return watch->state == STATE_GIL ? advanced : watch->account;
+}
+
+nanoseconds watch_cpu(struct thread_watch *watch, nanoseconds w, nanoseconds kernel_tick)
+{
+	nanoseconds cpu = watch->has_schedule ? to_draw(watch, kernel_tick) : 0;
+
+	if (cpu > w)
+		cpu = w;
+	if (cpu < 0)
+		cpu = 0;
+	watch->account -= cpu;
+	watch->stretch -= cpu;
 	if (watch->account > WATCH_UNSEEN_AFTER) {
 		watch->unseen += watch->account - WATCH_UNSEEN_AFTER;
 		watch->account = WATCH_UNSEEN_AFTER;

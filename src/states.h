@@ -31,12 +31,26 @@ struct thread_watch {
 	remote_addr slept_code;
 	int64_t slept_instruction;
 	uint64_t slept_switches;
+	enum thread_state slept_state;
+	/* on a CPU? and how often it left one, when last asked */
+	enum task_place place;
+	struct task_departures left;
+	/* where it stood at the last look */
+	remote_addr at_code;
+	int64_t at_instruction;
+	bool woken; /* at the last look: it had no CPU, or got one only after */
 	/* the account */
 	nanoseconds
 		account; /* A: CPU seen by the kernel, not yet given to thread-samples; >= -one kernel tick */
 	nanoseconds
+		stretch; /* S: of it, what was used on the way it is on: with the GIL, or at one place without */
+	nanoseconds
 		unseen;  /* what stayed in A beyond WATCH_UNSEEN_AFTER, and what was used in gaps */
 	nanoseconds gap; /* not seen since the last schedstat read */
+	/* the ledger's: where its run time stood when last taken, and the tick before the thread was first seen */
+	uint64_t taken_ns;
+	bool is_taken;
+	nanoseconds since;
 };
 
 #define WATCH_UNSEEN_AFTER ((nanoseconds)100 * 1000 * 1000)
@@ -46,10 +60,12 @@ void watch_gap(struct thread_watch *watch, nanoseconds gap);
 
 /*
  * Before the look, for every thread: true when it was blocked at the last tick, its stack was read during this very
- * sleep, and it has not been scheduled in since, so that nothing of it need be read again. Reads schedstat for
- * blocked threads only.
+ * sleep, and it has not been scheduled in since, so that nothing of it need be read again. Reads schedstat.
  */
 bool watch_asleep(struct thread_watch *watch, struct task *task, nanoseconds now);
+
+/* Read its run time unless that was done at this very tick. false: it cannot be told. */
+bool watch_schedule(struct thread_watch *watch, struct task *task, nanoseconds now);
 
 /* Ask now what the thread does, before --blocking stops it. */
 void watch_activity(struct thread_watch *watch, struct task *task);
@@ -58,11 +74,7 @@ void watch_activity(struct thread_watch *watch, struct task *task);
 void watch_state(struct thread_watch *watch, struct task *task, const struct py_thread *thread,
 		 const struct py_interp *interp, const struct py_layout *layout, nanoseconds now);
 
-/*
- * The thread-sample's cpu_i for weight w; reads schedstat when the last reading is older than a millisecond.
- * kernel_tick: one tick of the kernel, in ns.
- */
-nanoseconds watch_cpu(struct thread_watch *watch, struct task *task, nanoseconds w,
-		      nanoseconds kernel_tick, nanoseconds now);
+/* The thread-sample's cpu_i for weight w, after watch_state. kernel_tick: one tick of the kernel, in ns. */
+nanoseconds watch_cpu(struct thread_watch *watch, nanoseconds w, nanoseconds kernel_tick);
 
 #endif

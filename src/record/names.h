@@ -33,7 +33,9 @@
 #define NAMES_GC "<GC>"
 #define NAMES_NO_PYTHON "<no python>"
 #define NAMES_NATIVE "<native threads>"
-#define NAMES_FORGOTTEN "<forgotten>" /* what fell out of full tables */
+#define NAMES_OTHERS "<other threads>" /* Python threads that are not recorded */
+#define NAMES_UNSEEN "<unseen>"        /* CPU used in moments no thread-sample saw */
+#define NAMES_FORGOTTEN "<forgotten>"  /* what fell out of full tables */
 
 struct name_function {
 	string_id name, file;

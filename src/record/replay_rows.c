@@ -315,6 +315,21 @@ static bool take_interpreters(struct replay_rows *r)
 	return !c->overrun;
 }
 
+static bool take_part(struct cursor *column, bool has, nanoseconds *part)
+{
+	uint64_t us = has ? cursor_varint(column) : 0;
+
+	*part = us > TIME_US_MAX ? 0 : (nanoseconds)us * US;
+	return us <= TIME_US_MAX;
+}
+
+/* native and others */
+static bool take_parts(struct replay_rows *r, unsigned int what)
+{
+	return take_part(TICK_COLUMN(NATIVE), what & SPOOL_WHAT_NATIVE, &r->tick.native_cpu) &&
+	       take_part(TICK_COLUMN(OTHERS), what & SPOOL_WHAT_OTHERS, &r->tick.others_cpu);
+}
+
 /* weight, gap, rss, missed and interpreters, as far as they have entries. */
 static bool take_rare(struct replay_rows *r, unsigned int what, int64_t *weight_us, int64_t *gap_us)
 {
@@ -342,7 +357,7 @@ static bool take_rare(struct replay_rows *r, unsigned int what, int64_t *weight_
 	}
 	if (what & SPOOL_WHAT_INTERPRETERS && !take_interpreters(r))
 		return false;
-	return *gap_us >= 0;
+	return take_parts(r, what) && *gap_us >= 0;
 }
 
 static enum status take_tick(struct replay_rows *r)
@@ -353,6 +368,7 @@ static enum status take_tick(struct replay_rows *r)
 	unsigned int what = head & 1 ? cursor_u8(TICK_COLUMN(WHAT)) : 0;
 
 	r->tick.missed = 0;
+	r->tick.native_cpu = r->tick.others_cpu = 0;
 	if (TICK_COLUMN(HEAD)->overrun || since_us > TIME_US_MAX ||
 	    r->tick.time / US + since_us > TIME_US_MAX ||
 	    !take_rare(r, what, &weight_us, &gap_us) || weight_us < 0 || weight_us > WEIGHT_US_MAX)

@@ -86,6 +86,8 @@ struct tick {
 	nanoseconds weight;      /* w_s: min(since the tick before, 4T) */
 	nanoseconds gap;         /* the rest: in no sum and no denominator */
 	nanoseconds process_cpu; /* CPU time of the whole process since the tick before */
+	nanoseconds native_cpu;  /* of it, of threads without Python; told now and then */
+	nanoseconds others_cpu;  /* of Python threads that are not recorded (-t, -M); likewise */
 	uint64_t rss_bytes;      /* as last known; 0: not known */
 	uint32_t missed; /* deadlines that passed unused before this tick (gap time not counted) */
 	uint32_t interpreter_count;

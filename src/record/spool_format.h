@@ -122,7 +122,8 @@ enum spool_type {
  * first tick always has weight and gap, and the first of a segment what differs from no rss and no
  * interpreters. cpu: microseconds minus those of the weight; without one it is 0. interpreters:
  * their count x 2, + 1 when the id (svarint) of each follows; then of each holder x 8 +
- * SPOOL_GIL_* (varint).
+ * SPOOL_GIL_* (varint). native, others: of the process' CPU time, microseconds in threads without Python, and in Python
+ * threads that are not recorded; without an entry 0. A log may lack these columns.
  *
  * ROWS step: lower half: which columns have an entry (SPOOL_STEP_*); upper half: ticks since the
  * thread's row before in this block (since the tick before the block's first, for the first), or 0
@@ -159,6 +160,8 @@ enum spool_type {
 	X(TICKS, RSS, "rss", SPOOL_VARINT) \
 	X(TICKS, MISSED, "missed", SPOOL_VARINT) \
 	X(TICKS, INTERPRETERS, "interpreters", SPOOL_INTERPRETERS) \
+	X(TICKS, NATIVE, "native", SPOOL_VARINT) \
+	X(TICKS, OTHERS, "others", SPOOL_VARINT) \
 	X(ROWS, STEP, "step", SPOOL_BYTE) \
 	X(ROWS, SKIP, "skip", SPOOL_VARINT) \
 	X(ROWS, STACK, "stack", SPOOL_SVARINT) \
@@ -193,6 +196,8 @@ enum spool_column {
 #define SPOOL_WHAT_RSS 4
 #define SPOOL_WHAT_MISSED 8
 #define SPOOL_WHAT_INTERPRETERS 16
+#define SPOOL_WHAT_NATIVE 32
+#define SPOOL_WHAT_OTHERS 64
 
 /* TICKS interpreters */
 #define SPOOL_GIL_LOCKED 1

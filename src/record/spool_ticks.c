@@ -135,6 +135,19 @@ static unsigned int add_weight(struct spool_ticks *t, const struct tick *tick, u
 	return what;
 }
 
+/* Part of the CPU time; what is below a microsecond waits. Returns bit when there was something to write. */
+static unsigned int add_part(struct buffer *column, nanoseconds part, nanoseconds *rest,
+			     unsigned int bit)
+{
+	uint64_t us = positive(part + *rest) / US;
+
+	*rest += part - (nanoseconds)us * US;
+	if (!us)
+		return 0;
+	buffer_varint(column, us);
+	return bit;
+}
+
 static unsigned int add_rare(struct spool_ticks *t, const struct tick *tick)
 {
 	unsigned int what = add_interpreters(t, tick);
@@ -148,6 +161,10 @@ static unsigned int add_rare(struct spool_ticks *t, const struct tick *tick)
 		buffer_varint(&t->columns[COLUMN(SPOOL_TICKS_MISSED)], tick->missed);
 		what |= SPOOL_WHAT_MISSED;
 	}
+	what |= add_part(&t->columns[COLUMN(SPOOL_TICKS_NATIVE)], tick->native_cpu, &t->native_rest,
+			 SPOOL_WHAT_NATIVE);
+	what |= add_part(&t->columns[COLUMN(SPOOL_TICKS_OTHERS)], tick->others_cpu, &t->others_rest,
+			 SPOOL_WHAT_OTHERS);
 	return what;
 }
 

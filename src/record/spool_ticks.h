@@ -12,7 +12,7 @@
 #include "record/sample.h"
 #include "record/spool_format.h"
 
-#define SPOOL_TICK_COLUMNS (SPOOL_TICKS_INTERPRETERS - SPOOL_TICKS_HEAD + 1)
+#define SPOOL_TICK_COLUMNS (SPOOL_TICKS_OTHERS - SPOOL_TICKS_HEAD + 1)
 #define SPOOL_SECOND_COLUMNS (SPOOL_SECOND_GC - SPOOL_SECOND_START + 1)
 
 struct spool_sums {
@@ -22,11 +22,12 @@ struct spool_sums {
 
 struct spool_ticks {
 	struct buffer columns[SPOOL_TICK_COLUMNS];
-	uint32_t count;          /* of ticks in the block */
-	nanoseconds first, last; /* of the block, whole microseconds */
-	nanoseconds before;      /* time of the tick before, in ns */
-	nanoseconds cpu_rest;    /* CPU time below 1 us that was not written yet */
-	uint64_t rss_bytes;      /* as written last */
+	uint32_t count;                       /* of ticks in the block */
+	nanoseconds first, last;              /* of the block, whole microseconds */
+	nanoseconds before;                   /* time of the tick before, in ns */
+	nanoseconds cpu_rest;                 /* CPU time below 1 us that was not written yet */
+	nanoseconds native_rest, others_rest; /* likewise */
+	uint64_t rss_bytes;                   /* as written last */
 	uint32_t interpreter_count;
 	struct tick_interpreter interpreters[TICK_INTERPRETERS_MAX];
 	struct spool_sums sums;

@@ -34,7 +34,7 @@ struct tally {
 	nanoseconds base;        /* t0 */
 	double scale;            /* of the last tick */
 	double weight;           /* W, scaled */
-	double native_s, native; /* as in whole, but signed: clocks that jump even out */
+	double unseen_s, unseen; /* as in whole, but signed: clocks that jump even out */
 };
 
 /* ---- decay */
@@ -49,9 +49,10 @@ static void scale_values(struct tally_values *values, double factor)
 static void rebase(struct tally *t, double factor, nanoseconds at)
 {
 	struct tally_whole *whole = &t->whole;
-	double *sums[] = { &t->weight,          &t->native,
+	double *sums[] = { &t->weight,          &t->unseen,
 			   &whole->cpu,         &whole->gc,
 			   &whole->exception,   &whole->native,
+			   &whole->others,      &whole->unseen,
 			   &whole->torn_recent, &whole->samples_recent };
 
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
@@ -197,6 +198,23 @@ static enum status add_sample(struct tally *t, const struct tick *tick, const st
 	return tally_rows_add(&t->rows, s, &values, t->scale);
 }
 
+/* What the process used and no thread-sample was given. */
+static void add_rest(struct tally *t, const struct tick *tick, double given)
+{
+	struct tally_whole *whole = &t->whole;
+	double native = (double)tick->native_cpu * NS, others = (double)tick->others_cpu * NS;
+	double unseen = (double)tick->process_cpu * NS - given - native - others;
+
+	whole->native_s += native;
+	whole->native += native * t->scale;
+	whole->others_s += others;
+	whole->others += others * t->scale;
+	t->unseen_s += unseen;
+	t->unseen += unseen * t->scale;
+	whole->unseen_s = t->unseen_s > 0 ? t->unseen_s : 0;
+	whole->unseen = t->unseen > 0 ? t->unseen : 0;
+}
+
 static void add_whole(struct tally *t, const struct tick *tick, const struct tick_sums *sums,
 		      size_t count)
 {
@@ -219,10 +237,7 @@ static void add_whole(struct tally *t, const struct tick *tick, const struct tic
 	whole->exception += sums->exception * t->scale;
 	whole->torn_recent += (double)sums->torn * t->scale;
 	whole->samples_recent += (double)count * t->scale;
-	t->native_s += cpu - sums->cpu;
-	t->native += (cpu - sums->cpu) * t->scale;
-	whole->native_s = t->native_s > 0 ? t->native_s : 0;
-	whole->native = t->native > 0 ? t->native : 0;
+	add_rest(t, tick, sums->cpu);
 	t->weight += seconds * t->scale;
 }
 
@@ -322,7 +337,7 @@ void tally_reset(struct tally *t)
 {
 	t->whole = (struct tally_whole){ 0 };
 	t->interpreter_count = 0;
-	t->weight = t->native = t->native_s = 0;
+	t->weight = t->unseen = t->unseen_s = 0;
 	t->scale = 1;
 	for (size_t page = 0; page < t->threads.count; page++) {
 		struct tally_thread *threads = t->threads.page[page];

@@ -55,8 +55,11 @@ struct tally_whole {
 	double gap_s;
 	uint64_t ticks, samples, torn, missed;
 	double cpu, gc, exception; /* decayed and scaled; cpu by the process clock */
-	double cpu_s, native_s;    /* undecayed; native: CPU that no Python thread's account saw */
-	double native;             /* decayed and scaled; neither is below 0 */
+	double cpu_s;              /* undecayed */
+	/* of cpu, what is in no thread-sample; decayed and scaled, and undecayed; none is below 0 */
+	double native, native_s; /* of threads without Python */
+	double others, others_s; /* of Python threads that are not recorded */
+	double unseen, unseen_s; /* of recorded threads, in moments no thread-sample saw */
 	double torn_recent, samples_recent;
 };
 

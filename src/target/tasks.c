@@ -36,9 +36,9 @@ struct task {
 	pid_t tid;
 	pid_t inside_tid;
 	struct tasks *owner;
-	int syscall_fd, schedule_fd; /* -1: not open */
-	uint64_t reads;              /* of a schedule that is not there, see task_schedule */
-	bool seen;                   /* by the refresh that runs */
+	int syscall_fd, schedule_fd, status_fd; /* -1: not open */
+	uint64_t reads; /* of a schedule that is not there, see task_schedule */
+	bool seen;      /* by the refresh that runs */
 	char name[64];
 	UT_hash_handle hh, hh_inside;
 };
@@ -143,6 +143,7 @@ static void release(struct task *task)
 {
 	forget(task, &task->syscall_fd);
 	forget(task, &task->schedule_fd);
+	forget(task, &task->status_fd);
 	free(task);
 }
 
@@ -232,7 +233,7 @@ static enum status add_task(struct tasks *tasks, pid_t tid)
 		return ST_NO_MEMORY;
 	task->tid = tid;
 	task->owner = tasks;
-	task->syscall_fd = task->schedule_fd = -1;
+	task->syscall_fd = task->schedule_fd = task->status_fd = -1;
 	task->seen = true;
 	read_identity(task);
 	if (!link_task(tasks, task)) {
@@ -383,6 +384,7 @@ static enum status read_kept(struct task *task, int *fd, const char *file, char 
 		/* That thread is gone; another may have its number by now. */
 		forget(task, &task->syscall_fd);
 		forget(task, &task->schedule_fd);
+		forget(task, &task->status_fd);
 		read_name(task);
 	}
 	if (keep_open(task, fd, file))
@@ -438,4 +440,29 @@ bool task_schedule(struct task *task, struct task_schedule *schedule)
 		return schedule_from_stat(task, schedule);
 	return read_kept(task, &task->schedule_fd, "schedstat", buf, sizeof(buf), &text) == ST_OK &&
 	       task_schedule_parse(text, schedule);
+}
+
+enum task_place task_place_parse(struct bytes status, const struct task_schedule *schedule,
+				 struct task_departures *departures)
+{
+	struct bytes by_itself = proc_field(status, "voluntary_ctxt_switches");
+	struct bytes forced = proc_field(status, "nonvoluntary_ctxt_switches");
+	struct task_departures out;
+
+	if (!proc_number(&by_itself, &out.slept) || !proc_number(&forced, &out.preempted))
+		return TASK_PLACE_UNKNOWN;
+	*departures = out;
+	return schedule->switches > out.slept + out.preempted ? TASK_ON_CPU : TASK_OFF_CPU;
+}
+
+enum task_place task_place(struct task *task, const struct task_schedule *schedule,
+			   struct task_departures *departures)
+{
+	char buf[STATUS_TEXT];
+	struct bytes text;
+
+	if (!task->owner->has_schedule ||
+	    read_kept(task, &task->status_fd, "status", buf, sizeof(buf), &text) != ST_OK)
+		return TASK_PLACE_UNKNOWN;
+	return task_place_parse(text, schedule, departures);
 }

@@ -99,15 +99,18 @@ bool task_schedule(struct task *task, struct task_schedule *schedule);
 
 /*
  * Is it on a CPU, or only ready to be? A thread on a CPU was scheduled in once more than out: schedule is what
- * task_schedule has just told, the times out are counted in "status" (exact both). voluntary: of those, the times it went
- * to sleep by itself.
+ * task_schedule has just told, the times out are counted in "status" (exact both): when it went to sleep, and when it was
+ * preempted.
  */
+struct task_departures {
+	uint64_t slept, preempted;
+};
 enum task_place { TASK_PLACE_UNKNOWN, TASK_OFF_CPU, TASK_ON_CPU };
 enum task_place task_place(struct task *task, const struct task_schedule *schedule,
-			   uint64_t *voluntary);
+			   struct task_departures *departures);
 /* The same, of the text of "status". */
 enum task_place task_place_parse(struct bytes status, const struct task_schedule *schedule,
-				 uint64_t *voluntary);
+				 struct task_departures *departures);
 
 /* The state letter of a stat file, parsed after the LAST ')'; 0: could not. */
 char task_stat_state(struct bytes text);

@@ -141,6 +141,8 @@ static inline void log_tick_header(struct log_program *p)
 	tick->gap = since - tick->weight;
 	tick->missed = log_random(p, 20) ? 0 : log_random(p, 4);
 	tick->process_cpu = log_random(p, 4) ? log_random(p, 30000) * (nanoseconds)1000 : 0;
+	tick->native_cpu = log_random(p, 9) ? 0 : log_random(p, 9000) * (nanoseconds)1000;
+	tick->others_cpu = log_random(p, 9) ? 0 : log_random(p, 9000) * (nanoseconds)1000;
 	if (log_random(p, 50) == 0)
 		tick->rss_bytes = 4096 * (uint64_t)log_random(p, 1000000);
 	if (log_random(p, 60) == 0) {
@@ -181,8 +183,9 @@ static inline pid_t log_holder(const struct names *n, const struct tick *tick, u
 static inline void log_print(FILE *out, const struct names *n, const struct tick *tick,
 			     const struct sample *samples, size_t count)
 {
-	fprintf(out, "tick %lld %lld %lld %lld %llu %u", (long long)tick->time,
+	fprintf(out, "tick %lld %lld %lld %lld %lld %lld %llu %u", (long long)tick->time,
 		(long long)tick->weight, (long long)tick->gap, (long long)tick->process_cpu,
+		(long long)tick->native_cpu, (long long)tick->others_cpu,
 		(unsigned long long)tick->rss_bytes, tick->missed);
 	for (uint32_t i = 0; i < tick->interpreter_count; i++)
 		fprintf(out, " [%lld %d%d%d %d]", (long long)tick->interpreters[i].id,

@@ -31,6 +31,7 @@ static void fill(struct tally *tally, struct names *names)
 		struct tick tick = { .time = SECOND + i * MS,
 				     .weight = MS,
 				     .process_cpu = MS * 3 / 2,
+				     .native_cpu = MS / 4,
 				     .missed = i % 10 == 0,
 				     .interpreter_count = 2,
 				     .interpreters = {
@@ -68,7 +69,7 @@ START_TEST(sums)
 	ck_assert_uint_eq(h.torn, 200);
 	ck_assert(is_near(h.torn_percent, 10));
 	ck_assert(is_near(h.cpu_percent, 150));
-	ck_assert(is_near(h.native_percent, 100));
+	ck_assert(is_near(h.native_percent, 25));
 	ck_assert(is_near(h.exception_percent, 25));
 	/* of the busiest interpreter, with the waiters of that one */
 	ck_assert(h.has_gil);

@@ -31,7 +31,7 @@ static void observe(const struct observer_options *options)
 {
 	struct attach_failure failure;
 
-	ck_assert_int_eq(attach_open(&s.attachment, s.python.pid, 5, false, &failure), ST_OK);
+	ck_assert_int_eq(attach_open(&s.attachment, s.python.pid, 5, false, NULL, &failure), ST_OK);
 	ck_assert_int_eq(names_open(&s.names), ST_OK);
 	ck_assert_int_eq(observer_open(&s.observer, &s.attachment.process, &s.attachment.memory,
 				       &s.attachment.runtime, s.names, options),
@@ -288,5 +288,88 @@ START_TEST(the_end)
 }
 END_TEST
 
-PYTHONS_MAIN("observer", a_service, holder, main_thread_only, chosen_threads, blocking,
-	     threads_come_and_go, names_renewed, the_end)
+/* What the looks of some time add up to, in ns. */
+struct shares {
+	nanoseconds process, given, native, others;
+};
+
+static struct shares shares_of(nanoseconds how_much)
+{
+	struct shares sum = { 0 };
+
+	while (sum.process < how_much) {
+		nanoseconds ns[KIND_COUNT];
+
+		look();
+		sum.process += s.seen->tick.process_cpu;
+		sum.native += s.seen->tick.native_cpu;
+		sum.others += s.seen->tick.others_cpu;
+		for (size_t i = 0; i < s.seen->count; i++) {
+			sample_values(&s.seen->samples[i], s.seen->tick.weight, ns);
+			sum.given += ns[KIND_CPU];
+		}
+	}
+	return sum;
+}
+
+#define WORKERS \
+	"import threading, time, sys\n" \
+	"def run():\n" \
+	"    while True:\n" \
+	"        e = time.perf_counter() + 0.002\n" \
+	"        while time.perf_counter() < e: pass\n" \
+	"        time.sleep(0.001)\n" \
+	"for i in range(3): threading.Thread(target=run, daemon=True).start()\n" \
+	"print('ready', flush=True)\n" \
+	"sys.stdin.read()\n"
+
+/* Every thread is Python's: nothing is called native, from the first look on, and nobody is given more than there was. */
+START_TEST(nothing_native)
+{
+	scene_open(WORKERS, &everybody);
+	struct shares sum = shares_of(400 * MS);
+	ck_assert_int_eq(sum.native, 0);
+	ck_assert_int_eq(sum.others, 0);
+	ck_assert_int_gt(sum.given, 0);
+	ck_assert_int_le(sum.given, sum.process + sum.process / 20);
+	scene_close();
+}
+END_TEST
+
+/* Who is left out is no native thread. */
+START_TEST(left_out)
+{
+	const struct observer_options options = { .main_thread_only = true };
+
+	scene_open(WORKERS, &options);
+	struct shares sum = shares_of(400 * MS);
+	ck_assert_int_eq(sum.native, 0);
+	ck_assert_int_gt(sum.others, sum.process / 10 * 8);
+	ck_assert_int_le(sum.others, sum.process + 20 * MS);
+	scene_close();
+}
+END_TEST
+
+/* A thread that Python does not know spins, in the C library: its CPU time is native. */
+START_TEST(native_thread)
+{
+	scene_open("import ctypes, sys, time\n"
+		   "c = ctypes.CDLL(None)\n"
+		   "text = ctypes.create_string_buffer(b'a' * (1 << 28))\n"
+		   "print('ready', flush=True)\n"
+		   "for i in range(99999):\n"
+		   "    m = ctypes.c_ulong()\n"
+		   "    c.pthread_create(ctypes.byref(m), None, ctypes.cast(c.strlen, "
+		   "ctypes.c_void_p), text)\n"
+		   "    c.pthread_join(m, None)\n",
+		   &everybody);
+	struct shares sum = shares_of(400 * MS);
+	ck_assert_int_gt(sum.native, sum.process / 10 * 6);
+	ck_assert_int_eq(sum.others, 0);
+	scene_close();
+}
+END_TEST
+
+PYTHONS_MAIN("observer", nothing_native, left_out, native_thread, a_service, holder,
+	     main_thread_only, chosen_threads, blocking, threads_come_and_go, names_renewed,
+	     the_end)

@@ -144,7 +144,7 @@ static bool tick(struct scene *s)
 	s->at = now_ns();
 	s->thread.asleep = watch_asleep(&s->watch, s->task, s->at);
 	watch_state(&s->watch, s->task, &s->thread, &s->interp, &s->layout, s->at);
-	(void)watch_cpu(&s->watch, s->task, 2 * MS, KERNEL_TICK, s->at);
+	(void)watch_cpu(&s->watch, 2 * MS, KERNEL_TICK);
 	return s->thread.asleep;
 }
 
@@ -321,7 +321,7 @@ static nanoseconds account_of(struct scene *s, bool holds_gil, nanoseconds *seen
 		nanoseconds at = now_ns(), w = at - before;
 
 		watch_state(&s->watch, s->task, &s->thread, &s->interp, &s->layout, at);
-		nanoseconds cpu = watch_cpu(&s->watch, s->task, w, KERNEL_TICK, at);
+		nanoseconds cpu = watch_cpu(&s->watch, w, KERNEL_TICK);
 		if (i == 0)
 			first = (nanoseconds)s->watch.schedule.run_ns;
 		ck_assert_int_ge(cpu, 0);
@@ -367,27 +367,75 @@ START_TEST(unseen)
 
 	open_scene(&s, sleep_long);
 	becomes(&s, STATE_SLEEP);
-	(void)watch_cpu(&s.watch, s.task, MS, KERNEL_TICK, s.at);
+	(void)watch_cpu(&s.watch, MS, KERNEL_TICK);
 	s.watch.account = WATCH_UNSEEN_AFTER + 7 * MS;
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, MS, KERNEL_TICK, s.at), 0);
+	ck_assert_int_eq(watch_cpu(&s.watch, MS, KERNEL_TICK), 0);
 	ck_assert_int_eq(s.watch.unseen, 7 * MS);
 	ck_assert_int_eq(s.watch.account, WATCH_UNSEEN_AFTER);
 
-	/* and what is in the account is given to the next thread-samples that run */
-	s.watch.state = STATE_RUNNING;
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 60 * MS, KERNEL_TICK, s.at), 60 * MS);
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 60 * MS, KERNEL_TICK, s.at), 40 * MS);
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 60 * MS, KERNEL_TICK, s.at), 0);
+	tasks_close(s.tasks);
+}
+END_TEST
 
-	/* the holder of the GIL draws one kernel tick in advance, and no more */
-	s.watch.state = STATE_GIL;
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 3 * MS, KERNEL_TICK, s.at), 3 * MS);
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 3 * MS, KERNEL_TICK, s.at), MS);
-	ck_assert_int_eq(watch_cpu(&s.watch, s.task, 3 * MS, KERNEL_TICK, s.at), 0);
-	ck_assert_int_eq(s.watch.account, -KERNEL_TICK);
+/* Who may draw how much: told of a watch alone. */
+START_TEST(drawing)
+{
+	struct thread_watch w = { .has_schedule = true, .state = STATE_GIL, .place = TASK_ON_CPU };
+
+	/* on a CPU: its weight, one kernel tick in advance, and no more */
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 3 * MS);
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), MS);
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 0);
+	ck_assert_int_eq(w.account, -KERNEL_TICK);
+
+	/* preempted: what this stretch has used, not what was left from before */
+	w = (struct thread_watch){ .has_schedule = true,
+				   .state = STATE_GIL,
+				   .place = TASK_OFF_CPU,
+				   .account = 50 * MS,
+				   .stretch = 2 * MS };
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 2 * MS);
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 0);
+	ck_assert_int_eq(w.account, 48 * MS);
+
+	/* woken, or got its CPU only after the look: nothing, whatever the account */
+	w = (struct thread_watch){ .has_schedule = true,
+				   .state = STATE_RUNNING,
+				   .place = TASK_ON_CPU,
+				   .account = 50 * MS,
+				   .woken = true };
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 0);
+	w.woken = false;
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 3 * MS);
+	w.state = STATE_SLEEP;
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 0);
+
+	/* where the kernel does not tell the place: in advance for the holder of the GIL only */
+	w = (struct thread_watch){ .has_schedule = true, .state = STATE_RUNNING, .account = MS };
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), MS);
+	w.state = STATE_GIL;
+	ck_assert_int_eq(watch_cpu(&w, 3 * MS, KERNEL_TICK), 3 * MS);
+}
+END_TEST
+
+/* Seen asleep at both ticks, it has run in between: nothing of that is given to the sleep, nor to the next stretch's place. */
+START_TEST(run_unseen)
+{
+	struct scene s;
+
+	open_scene(&s, read_pipe);
+	becomes(&s, STATE_IO);
+	s.watch.stretch = 5 * MS;
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(write(ends[1], "x", 1), 1);
+		becomes(&s, STATE_IO);
+		ck_assert_int_eq(watch_cpu(&s.watch, MS, KERNEL_TICK), 0);
+		ck_assert_int_eq(s.watch.stretch, 0);
+	}
 	tasks_close(s.tasks);
 }
 END_TEST
 
 UNIT_MAIN("states", each_reason, stopped_process, the_gil_decides, suspended, activity_from_before,
-	  asleep, a_spinner_never_sleeps, account_of_a_spinner, account_of_a_sleeper, unseen)
+	  asleep, a_spinner_never_sleeps, account_of_a_spinner, account_of_a_sleeper, unseen,
+	  drawing, run_unseen)

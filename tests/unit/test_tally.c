@@ -178,9 +178,13 @@ START_TEST(test_threads_and_gap)
 					 1000) };
 	static struct tick tick;
 
-	tick = (struct tick){
-		.time = 50 * S, .weight = S, .gap = 9 * S, .missed = 3, .process_cpu = 3 * S
-	};
+	tick = (struct tick){ .time = 50 * S,
+			      .weight = S,
+			      .gap = 9 * S,
+			      .missed = 3,
+			      .process_cpu = 5 * S,
+			      .native_cpu = S,
+			      .others_cpu = S / 2 };
 	ck_assert_int_eq(tally_tick(t, &tick, both, 2), ST_OK);
 	tally_settle(t, 0);
 	ck_assert(near(percent(t, tally_function(t, main_function)->self.v[KIND_CPU]), 200));
@@ -188,6 +192,11 @@ START_TEST(test_threads_and_gap)
 	ck_assert(near(tally_whole(t)->gap_s, 9));
 	ck_assert(near(tally_whole(t)->native_s, 1));
 	ck_assert(near(percent(t, tally_whole(t)->native), 100));
+	ck_assert(near(tally_whole(t)->others_s, 0.5));
+	ck_assert(near(percent(t, tally_whole(t)->others), 50));
+	/* what nobody was given: 5 s less 2 in samples, less native and others */
+	ck_assert(near(tally_whole(t)->unseen_s, 1.5));
+	ck_assert(near(percent(t, tally_whole(t)->unseen), 150));
 	ck_assert(near(percent(t, tally_whole(t)->exception), 100));
 	ck_assert(near(percent(t, tally_function(t, main_function)->exception), 100));
 	ck_assert_uint_eq(tally_whole(t)->missed, 3);

@@ -445,18 +445,20 @@ END_TEST
 /* Told of a status file: on a CPU is who was scheduled in once more than out. */
 START_TEST(places)
 {
-	static const char status[] = "Name:\tvoluntary_ctxt_switches\nThreads:\t1\n"
-				     "voluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t4\n";
+	static const char status[] =
+		"Name:\tvoluntary_ctxt_switches\nThreads:\t1\n"
+		"voluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t4\n";
 	struct task_schedule in = { 1, 2, 12 };
-	uint64_t voluntary = 0;
+	struct task_departures out = { 0 };
 
-	ck_assert_int_eq(task_place_parse(text_of(status), &in, &voluntary), TASK_ON_CPU);
-	ck_assert_uint_eq(voluntary, 7);
+	ck_assert_int_eq(task_place_parse(text_of(status), &in, &out), TASK_ON_CPU);
+	ck_assert_uint_eq(out.slept, 7);
+	ck_assert_uint_eq(out.preempted, 4);
 	in.switches = 11;
-	ck_assert_int_eq(task_place_parse(text_of(status), &in, &voluntary), TASK_OFF_CPU);
-	ck_assert_int_eq(task_place_parse(text_of("voluntary_ctxt_switches:\t7\n"), &in, &voluntary),
+	ck_assert_int_eq(task_place_parse(text_of(status), &in, &out), TASK_OFF_CPU);
+	ck_assert_int_eq(task_place_parse(text_of("voluntary_ctxt_switches:\t7\n"), &in, &out),
 			 TASK_PLACE_UNKNOWN);
-	ck_assert_int_eq(task_place_parse(text_of(""), &in, &voluntary), TASK_PLACE_UNKNOWN);
+	ck_assert_int_eq(task_place_parse(text_of(""), &in, &out), TASK_PLACE_UNKNOWN);
 }
 END_TEST
 
@@ -467,7 +469,8 @@ START_TEST(places_of_threads)
 	pid_t pid = child_start(run_scene, scene);
 	struct tasks *tasks, *own;
 	struct task_schedule schedule;
-	uint64_t voluntary, before = 0;
+	struct task_departures out = { 0 };
+	uint64_t before = 0;
 
 	if (access("/proc/self/schedstat", R_OK) != 0)
 		return;
@@ -476,13 +479,13 @@ START_TEST(places_of_threads)
 	for (int i = 0; i < 20; i++) {
 		ck_assert(task_schedule(me, &schedule));
 		/* it may be scheduled out between the two; then it was scheduled in again */
-		enum task_place place = task_place(me, &schedule, &voluntary);
+		enum task_place place = task_place(me, &schedule, &out);
 		struct task_schedule after;
 		ck_assert(task_schedule(me, &after));
 		if (after.switches == schedule.switches)
 			ck_assert_int_eq(place, TASK_ON_CPU);
-		ck_assert_uint_ge(voluntary, before);
-		before = voluntary;
+		ck_assert_uint_ge(out.slept, before);
+		before = out.slept;
 		usleep(1000);
 	}
 	tasks_close(own);
@@ -491,11 +494,12 @@ START_TEST(places_of_threads)
 	struct task *idle = tasks_find(tasks, scene->tids[POLLS]);
 	usleep(20000);
 	ck_assert(task_schedule(idle, &schedule));
-	ck_assert_int_eq(task_place(idle, &schedule, &voluntary), TASK_OFF_CPU);
+	ck_assert_int_eq(task_place(idle, &schedule, &out), TASK_OFF_CPU);
 	tasks_close(tasks);
 	child_end(pid);
 }
 END_TEST
 
-UNIT_MAIN("tasks", places, places_of_threads, activity_text, calls, state_corrects, other_texts, what_threads_do, schedules,
-	  births_and_deaths, numbers_of_another_namespace, more_threads_than_descriptors)
+UNIT_MAIN("tasks", places, places_of_threads, activity_text, calls, state_corrects, other_texts,
+	  what_threads_do, schedules, births_and_deaths, numbers_of_another_namespace,
+	  more_threads_than_descriptors)
