@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRY_EVERY_NS (5 * 1000 * 1000)
+#define TRY_EVERY_S 0.005
+#define TRY_EVERY_MAX_S 0.1
+#define TRY_SLOWER 50 /* a pause is that part of the time waited so far */
+#define WATCH_S 0.3   /* what a descendant must live to be no throw-away */
 #define BUILD_DOUBT_S \
 	1.0 /* how long a build that makes no sense may be one that is just starting */
 #define CHILDREN_MAX 256
@@ -109,21 +112,67 @@ static enum status explain(pid_t pid, enum status status, struct attach_failure 
 	return named ? ST_NOT_PYTHON_CHILDREN : status;
 }
 
-/* The spawned command, or whichever of its descendants is Python first. */
-static enum status try_spawned(struct attachment *a, pid_t pid, struct attach_failure *failure)
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Has it been there for a moment? */
+static bool is_watched(struct attach_watch *watch, pid_t pid)
+{
+	double now = seconds_now();
+
+	if (watch->pid != pid)
+		*watch = (struct attach_watch){ pid, now };
+	return now - watch->since_s >= WATCH_S;
+}
+
+static bool has_ended(enum status status)
+{
+	return status == ST_ENDED || status == ST_NO_PROCESS || status == ST_IS_ZOMBIE;
+}
+
+/* The spawned command, or whichever of its descendants is Python first, and no throw-away. */
+static enum status try_spawned(struct attachment *a, pid_t pid, struct attach_watch *watch,
+			       struct attach_failure *failure)
 {
 	pid_t children[CHILDREN_MAX];
 	size_t count = CHILDREN_MAX;
 	enum status status = try_once(a, pid, failure);
 
-	if (status != ST_NOT_PYTHON || process_children(pid, children, &count) != ST_OK)
+	if ((status != ST_NOT_PYTHON && !has_ended(status)) ||
+	    process_children(pid, children, &count) != ST_OK)
 		return status;
 	for (size_t i = 0; i < count; i++) {
-		enum status child = try_once(a, children[i], failure);
-		if (child == ST_OK || child == ST_STARTING)
+		struct attach_failure ignored = { "", 0 };
+		enum status child = try_once(a, children[i], &ignored);
+
+		if (child == ST_STARTING)
 			return child;
+		if (child != ST_OK)
+			continue;
+		if (is_watched(watch, children[i]))
+			return ST_OK;
+		attach_close(a);
+		return ST_AGAIN;
 	}
 	return status;
+}
+
+enum status attach_find(pid_t command, struct attach_watch *watch, pid_t *pid)
+{
+	struct attach_failure ignored = { "", 0 };
+	struct attachment a = { .is_open = false };
+	enum status status = try_spawned(&a, command, watch, &ignored);
+
+	if (status != ST_OK)
+		return status;
+	*pid = a.process.pid;
+	attach_close(&a);
+	return ST_OK;
 }
 
 static bool may_change(enum status status, bool spawned)
@@ -135,43 +184,59 @@ static bool may_change(enum status status, bool spawned)
 			   status == ST_BAD_DATA || status == ST_SYSTEM);
 }
 
-static double seconds_now(void)
+static void pause_after(double waited_s)
 {
-	struct timespec t;
+	double s = waited_s / TRY_SLOWER;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	s = s < TRY_EVERY_S ? TRY_EVERY_S : s > TRY_EVERY_MAX_S ? TRY_EVERY_MAX_S : s;
+	struct timespec pause = { 0, (long)(s * 1e9) };
+	nanosleep(&pause, NULL);
 }
 
 enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spawned,
-			struct attach_failure *failure)
+			const volatile int *stop, struct attach_failure *failure)
 {
-	double until = seconds_now() + wait_s, doubt_until = 0;
+	double begun = seconds_now(), doubt_until = 0;
+	struct attach_watch watch = { 0, 0 };
 	enum status status;
 
 	memset(a, 0, sizeof(*a));
 	for (;;) {
 		failure->what[0] = '\0';
 		failure->errnum = 0;
-		status = spawned ? try_spawned(a, pid, failure) : try_once(a, pid, failure);
+		status = spawned ? try_spawned(a, pid, &watch, failure) :
+				   try_once(a, pid, failure);
 		double now = seconds_now();
 		if (status == ST_UNSUPPORTED_BUILD && doubt_until <= 0)
 			doubt_until = now + BUILD_DOUBT_S;
 		bool doubtful = status == ST_UNSUPPORTED_BUILD && now < doubt_until;
 		if (status == ST_OK || !(may_change(status, spawned) || doubtful))
 			break;
-		if (wait_s >= 0 && now >= until)
+		if (wait_s >= 0 && now >= begun + wait_s)
 			break;
-		struct timespec pause = { 0, TRY_EVERY_NS };
-		nanosleep(&pause, NULL);
+		if (stop && *stop)
+			return ST_CANCELLED;
+		pause_after(now - begun);
 	}
 	if (status == ST_AGAIN)
 		status = ST_STARTING;
-	if (spawned && (status == ST_ENDED || status == ST_NO_PROCESS || status == ST_IS_ZOMBIE)) {
+	if (spawned && has_ended(status)) {
 		snprintf(failure->what, sizeof(failure->what), "the command");
 		return ST_COMMAND_NOT_PYTHON;
 	}
 	return explain(pid, status, failure);
+}
+
+static void describe_change(struct attachment *a, enum status status, const char *version)
+{
+	struct process_info info;
+
+	a->became[0] = '\0';
+	if (status == ST_OLD_VERSION || status == ST_UNSUPPORTED_VERSION)
+		snprintf(a->became, sizeof(a->became), "CPython %s", version);
+	else if (status != ST_OK && status != ST_ENDED &&
+		 process_info(&a->process, &info) == ST_OK)
+		snprintf(a->became, sizeof(a->became), "%s", info.name);
 }
 
 enum status attach_again(struct attachment *a)
@@ -180,5 +245,7 @@ enum status attach_again(struct attachment *a)
 
 	memory_close(&a->memory);
 	memory_open_process(&a->memory, a->process.pid, a->process.proc_fd);
-	return find_python(a, &failure);
+	enum status status = find_python(a, &failure);
+	describe_change(a, status, failure.what);
+	return status;
 }

@@ -55,6 +55,20 @@ static void explain(struct status_args *args, pid_t pid, struct attach_failure *
 	args->errnum = failure->errnum;
 }
 
+/* Are the threads that are to be recorded there? */
+static enum status find_threads(const struct pytop *p, struct attach_failure *failure)
+{
+	for (size_t i = 0; i < p->options.thread_count; i++) {
+		pid_t tid = p->options.threads[i];
+
+		if (process_has_thread(&p->attachment.process, tid))
+			continue;
+		snprintf(failure->what, sizeof(failure->what), "%d", (int)tid);
+		return ST_NO_THREAD;
+	}
+	return ST_OK;
+}
+
 enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_options *options,
 		       struct status_args *args)
 {
@@ -64,7 +78,10 @@ enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_optio
 		return ST_NO_MEMORY;
 	failure = (struct attach_failure){ "", 0 };
 	enum status status =
-		attach_open(&p->attachment, pid, options->start_wait_s, options->spawned, &failure);
+		attach_open(&p->attachment, pid, options->start_wait_s, options->spawned,
+			    options->stop, &failure);
+	if (status == ST_OK)
+		status = find_threads(p, &failure);
 	if (status == ST_OK)
 		status = names_open(&p->names);
 	if (status == ST_OK)
@@ -178,6 +195,22 @@ enum status pytop_start(struct pytop *p)
 	return ST_OK;
 }
 
+void pytop_explain(const struct pytop *p, enum status status, struct status_args *args)
+{
+	static char what[4096];
+	int errnum = errno;
+	pid_t pid = p->attachment.process.pid, tracer = process_tracer(pid);
+	char name[64];
+
+	process_comm(tracer, name, sizeof(name));
+	if (status == ST_TRACED)
+		snprintf(what, sizeof(what), "%d (%s)", (int)tracer, name);
+	else
+		snprintf(what, sizeof(what), "%s",
+			 p->options.spool_dir ? p->options.spool_dir : "the log's directory");
+	*args = (struct status_args){ pid, what, attach_self(), errnum };
+}
+
 void pytop_stop(struct pytop *p)
 {
 	if (p->sampler)
@@ -284,4 +317,15 @@ enum status pytop_spawn(char *const argv[], int output_fd, pid_t *pid, struct st
 	if (args)
 		*args = (struct status_args){ 0, argv[0], attach_self(), errnum };
 	return status;
+}
+
+enum status pytop_find_python(pid_t command, struct pytop_watch *watch, pid_t *pid)
+{
+	struct attach_watch watched = { watch->pid, watch->since_s };
+	enum status status = attach_find(command, &watched, pid);
+
+	*watch = (struct pytop_watch){ watched.pid, watched.since_s };
+	if (status == ST_NO_PROCESS || status == ST_IS_ZOMBIE)
+		return ST_ENDED;
+	return status == ST_OK || status == ST_ENDED ? status : ST_AGAIN;
 }

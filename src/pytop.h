@@ -32,6 +32,7 @@ struct pytop_options {
 	double refresh_s; /* how often a new snapshot is wanted */
 	double start_wait_s; /* how long to wait for an interpreter that is just starting; spawned commands: long */
 	bool spawned; /* pid is our child: a shell or shim may exec or fork the interpreter: follow it */
+	const volatile int *stop; /* not 0: pytop_open() waits no longer: ST_CANCELLED; may be NULL */
 };
 
 /*
@@ -47,6 +48,8 @@ enum status pytop_open_spool(struct pytop **pytop, const char *dir,
 
 /* Start the sampling thread, the writer and the worker. */
 enum status pytop_start(struct pytop *p) MUST_CHECK;
+/* What status_sentence() needs when pytop_start() failed; valid until the next call. */
+void pytop_explain(const struct pytop *p, enum status status, struct status_args *args);
 /* Stop sampling and write what is pending; snapshots and exports still work. */
 void pytop_stop(struct pytop *p);
 /* Stops, waits for nothing but running writes, frees all. */
@@ -147,6 +150,8 @@ struct pytop_header {
 	pid_t busy_child; /* a Python child that is busier than this idle target; 0: none */
 	double busy_child_percent;
 	uint32_t execs; /* times the process became another program since */
+	enum status end;  /* why sampling ended by itself; ST_OK: it did not */
+	char became[256]; /* what the process runs now that it is no Python to read; raw bytes */
 };
 
 struct pytop_snapshot {
@@ -243,6 +248,16 @@ struct pytop_process {
 };
 /* Running Python processes, by pid; *list allocated, freed by the caller. Pid 0 as parent: all; else only descendants of it. */
 enum status pytop_processes(pid_t parent, struct pytop_process **list, size_t *count) MUST_CHECK;
+
+/*
+ * Has a spawned command, or what it started, become Python? *pid says which. Zeroed watch before the first call; a descendant
+ * is believed when it has lived for a moment, so ask again now and then. ST_AGAIN: not now; ST_ENDED: no more.
+ */
+struct pytop_watch {
+	pid_t pid;
+	double since_s;
+};
+enum status pytop_find_python(pid_t command, struct pytop_watch *watch, pid_t *pid) MUST_CHECK;
 
 /* Start a command, output to a file or /dev/null: -1 inherited. */
 enum status pytop_spawn(char *const argv[], int output_fd, pid_t *pid,

@@ -34,7 +34,8 @@
 #define COST_EVERY_BELOW \
 	((nanoseconds)200 * 1000) /* at such short intervals one tick in 16 is measured */
 #define REATTACH_EVERY (SECOND / 20)
-#define REATTACH_FOR (5 * SECOND)
+#define REATTACH_FOR (5 * SECOND) /* a Python that is starting */
+#define BECOMES_FOR (SECOND / 4 * 3) /* what may be on its way to one */
 #define EXEC_CHECK_EVERY (SECOND / 10)
 #define FAULTS_MAX 50 /* ticks in a row whose roots could not be read */
 #define RESUMES_MAX 3 /* new beginnings in a row that brought no tick */
@@ -80,6 +81,7 @@ struct sampler {
 	unsigned faults, resumes;
 	nanoseconds lost;     /* time of ticks that failed: part of the next one's gap */
 	nanoseconds ended_at; /* when sampling ended by itself; 0: it goes on */
+	enum status why;      /* it did */
 	uint64_t tick_number;
 	uint64_t held_before; /* of observers before an exec */
 };
@@ -146,6 +148,9 @@ static void fill_header(struct sampler *s, nanoseconds now)
 	h->time_s = (double)(now - started) / 1e9;
 	h->execs = s->execs;
 	h->target = s->ended_at ? PYTOP_ENDED : PYTOP_LIVE;
+	h->end = s->why;
+	if (s->ended_at && s->why != ST_ENDED)
+		memcpy(h->became, s->parts.attachment->became, sizeof(h->became));
 }
 
 static void add_unseen(const struct sampler *s, struct picture_frame *f)
@@ -357,17 +362,26 @@ static enum status resume(struct sampler *s)
 	return ST_OK;
 }
 
+/* How long to wait for what resume() could not read. */
+static nanoseconds patience(enum status status)
+{
+	bool is_starting = status == ST_STARTING || status == ST_AGAIN || status == ST_FAULT ||
+			   status == ST_BAD_DATA || status == ST_TORN;
+
+	return is_starting ? REATTACH_FOR : BECOMES_FOR;
+}
+
 /* A tick failed for good: has the target ended, or is it another program now? ST_OK: sampling goes on. */
 static enum status follow(struct sampler *s)
 {
-	nanoseconds until = read_clock(CLOCK_MONOTONIC) + REATTACH_FOR;
+	nanoseconds begun = read_clock(CLOCK_MONOTONIC);
 	struct timespec pause = { 0, REATTACH_EVERY };
 
 	while (!stopping(s)) {
 		if (process_alive(&s->parts.attachment->process) != ST_OK)
 			return ST_ENDED;
 		enum status status = resume(s);
-		if (status == ST_OK || read_clock(CLOCK_MONOTONIC) >= until)
+		if (status == ST_OK || read_clock(CLOCK_MONOTONIC) - begun >= patience(status))
 			return status;
 		nanosleep(&pause, NULL);
 	}
@@ -428,8 +442,9 @@ static enum status run(struct sampler *s)
 }
 
 /* Sampling ended by itself. */
-static void end(struct sampler *s)
+static void end(struct sampler *s, enum status why)
 {
+	s->why = why;
 	s->ended_at = read_clock(CLOCK_MONOTONIC);
 	observer_bury(s->observer, s->ended_at);
 }
@@ -470,7 +485,7 @@ static void *sampler_main(void *context)
 	if (s->begin_status == ST_OK) {
 		enum status status = run(s);
 		if (status != ST_OK)
-			end(s);
+			end(s, status);
 		finish_picture(s);
 		if (status != ST_OK)
 			serve(s, status);

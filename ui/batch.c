@@ -189,6 +189,8 @@ enum status batch_run(struct pytop *p, const struct batch_options *o, const vola
 		if (status == ST_OK && !o->quiet)
 			status = print(s, &table, o);
 		done++;
+		if (o->printed)
+			++*o->printed;
 		if (status != ST_OK || !goes_on(s, o, done, began, stop))
 			break;
 	}

@@ -16,6 +16,7 @@ struct batch_options {
 	double interval_s, duration_s; /* duration 0: none */
 	unsigned long iterations;      /* 0: endless */
 	unsigned long limit;           /* rows; 0: the default */
+	unsigned long *printed;        /* counts the refreshes; NULL: nobody asks */
 };
 
 /*

@@ -175,6 +175,11 @@ enum status batch_json_print(const struct pytop_snapshot *s, enum kind mode,
 	json_int(&j, h->pid);
 	text(&j, "python", h->python);
 	boolean(&j, "free_threaded", h->free_threaded);
+	json_key(&j, "became");
+	if (h->became[0])
+		json_string(&j, h->became);
+	else
+		json_null(&j);
 	write_rate(&j, h);
 	write_pace(&j, h);
 	number(&j, "cpu_percent", h->cpu_percent);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "pytop.h"
 
 #define PATIENCE_MS 3000
 #define TAIL_BYTES 4096
@@ -34,9 +33,26 @@ enum status child_start(struct child *child, char *const argv[], bool has_screen
 	return pytop_spawn(argv, has_screen ? child->output_fd : STDERR_FILENO, &child->pid, args);
 }
 
+bool child_goes_on(void *context)
+{
+	struct child *child = context;
+
+	return child->pid > 0 &&
+	       pytop_find_python(child->pid, &child->watch, &child->next) == ST_OK;
+}
+
 static bool has_ended(pid_t pid)
 {
 	return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+bool child_has_ended(const struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	/* only looked at: how it ended is for pytop_snapshot() */
+	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+	       info.si_pid != 0;
 }
 
 static void print_tail(int fd)

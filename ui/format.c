@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "pytop.h"
 
 #define PATH_TEXT_MAX 4352 /* a path and a line number */
 
@@ -183,6 +184,24 @@ void format_end(char *out, size_t size, bool known, int wait_status)
 			 strsignal(WTERMSIG(wait_status)));
 	else
 		snprintf(out, size, "ended");
+}
+
+void format_fate(char *out, size_t size, const struct pytop_header *h)
+{
+	struct status_args args = { .pid = h->pid, .what = "its tracer" };
+	char became[300], why[256];
+
+	format_name(became, sizeof(became), h->became, false);
+	if (h->has_exit_status || h->end == ST_OK || h->end == ST_ENDED) {
+		format_end(out, size, h->has_exit_status, h->wait_status);
+	} else if (h->end == ST_NOT_PYTHON) {
+		snprintf(out, size, "is no longer Python: it runs %s", became);
+	} else if (h->end == ST_OLD_VERSION || h->end == ST_UNSUPPORTED_VERSION) {
+		snprintf(out, size, "now runs %s, which pytop does not support", became);
+	} else {
+		status_sentence(why, sizeof(why), h->end, &args);
+		snprintf(out, size, "is no longer read: %s", why);
+	}
 }
 
 void format_log_stop(char *out, size_t size, enum status status, int errnum)

@@ -40,6 +40,9 @@ void format_clock(char *out, size_t size, int64_t wall_seconds, int64_t now);
 
 /* "exited with status 3", "killed by signal 9 (Killed)", "ended" when it is not known. */
 void format_end(char *out, size_t size, bool known, int wait_status);
+/* The same of a target, which may also have become another program: "is no longer Python: it runs sleep". */
+struct pytop_header;
+void format_fate(char *out, size_t size, const struct pytop_header *header);
 
 /* "disk full": why a log stopped. */
 void format_log_stop(char *out, size_t size, enum status status, int errnum);

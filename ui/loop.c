@@ -27,6 +27,7 @@
 #define LAST_WIDTH_MAX 160
 #define FIRST_PICTURE_MS 100 /* how often the first samples are asked for */
 #define EXPORT_LOOK_MS 200
+#define NEXT_LOOK_MS 200
 
 static int64_t now_ms(void)
 {
@@ -161,6 +162,22 @@ static int64_t sooner(int64_t a, int64_t b)
 	return b >= 0 && (a < 0 || b < a) ? b : a;
 }
 
+/* Could another process take the place of this one? */
+static bool may_go_on(const struct ui *ui)
+{
+	return ui->options->goes_on && ui->picture &&
+	       ui->picture->header.target == PYTOP_ENDED && !ui->exporting &&
+	       !ui->prompt.purpose;
+}
+
+static void look_for_next(struct ui *ui)
+{
+	if (ui->done || !may_go_on(ui) || !ui->options->goes_on(ui->options->goes_on_context))
+		return;
+	ui->result->end = LOOP_NEXT;
+	ui->done = true;
+}
+
 /* How long nothing need be done; -1: without end. */
 static int patience(const struct ui *ui, int64_t end_ms)
 {
@@ -170,6 +187,8 @@ static int patience(const struct ui *ui, int64_t end_ms)
 		wait = sooner(wait, FIRST_PICTURE_MS);
 	if (ui->exporting)
 		wait = sooner(wait, EXPORT_LOOK_MS);
+	if (may_go_on(ui))
+		wait = sooner(wait, NEXT_LOOK_MS);
 	if (ui->notice.text[0] && ui->notice.until_ms != INT64_MAX)
 		wait = sooner(wait, ui->notice.until_ms > ui->now_ms
 					    ? ui->notice.until_ms - ui->now_ms
@@ -228,6 +247,7 @@ static void run(struct ui *ui)
 			ui->result->end = LOOP_DURATION;
 			ui->done = true;
 		}
+		look_for_next(ui);
 	}
 }
 

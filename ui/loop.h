@@ -23,6 +23,9 @@ struct ui_options {
 	bool with_arguments; /* of exports */
 	uid_t owner_uid;     /* of files written; (uid_t)-1: leave */
 	gid_t owner_gid;
+	/* Asked a few times a second once the target has ended: is there another to go on with? NULL: there never is. */
+	bool (*goes_on)(void *context);
+	void *goes_on_context;
 };
 
 enum loop_end {
@@ -30,6 +33,7 @@ enum loop_end {
 	LOOP_DURATION, /* duration_s is over */
 	LOOP_SIGNAL,   /* SIGINT, SIGTERM, SIGHUP or SIGQUIT: signal says which */
 	LOOP_SWITCH,   /* the user wants switch_to instead */
+	LOOP_NEXT,     /* the target has ended, and goes_on said yes */
 };
 
 #define LOOP_FILES_MAX 64

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,36 @@
 #define START_WAIT_S 1.0
 
 static volatile int stop_asked;
+
+/* What is looked at: a process, or one after the other of a command. */
+struct watch {
+	const struct options *options;
+	struct pytop *pytop;
+	struct child child;
+	pid_t switch_to; /* the user wants that one instead; 0: none */
+	bool goes_on;    /* the run ended so that another process may follow */
+	bool told_end;
+	double began_s;
+	unsigned long printed;
+	unsigned processes;
+	char spool_dir[PATH_MAX];
+};
+
+static double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Of -d. */
+static double time_left(const struct watch *w)
+{
+	double left = w->began_s + w->options->duration_s - seconds_now();
+
+	return left > 0 ? left : 0;
+}
 
 static void on_signal(int number)
 {
@@ -94,6 +125,7 @@ static void fill_attach(const struct options *o, struct pytop_options *a)
 		.refresh_s = o->interval_s,
 		.start_wait_s = o->command ? -1 : START_WAIT_S,
 		.spawned = o->command != NULL,
+		.stop = &stop_asked,
 	};
 	find_owner(&a->owner_uid, &a->owner_gid);
 }
@@ -107,11 +139,13 @@ static int fail(enum status status, struct status_args *args)
 /* Told at once, rather than when the sampling is over. */
 static bool can_write(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char directory[4096];
+	char directory[PATH_MAX], real[PATH_MAX];
 
 	if (strcmp(path, "-") == 0)
 		return true;
+	if (realpath(path, real)) /* a link is written through */
+		path = real;
+	const char *slash = strrchr(path, '/');
 	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		 slash ? path : ".");
 	return faccessat(AT_FDCWD, directory, W_OK, AT_EACCESS) == 0;
@@ -141,8 +175,9 @@ static int write_output(struct pytop *p, const struct options *o)
 	return state.status == ST_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static enum status run_batch(struct pytop *p, const struct options *o)
+static enum status run_batch(struct watch *w)
 {
+	const struct options *o = w->options;
 	struct batch_options options = {
 		.mode = o->mode,
 		.sort = o->sort,
@@ -155,13 +190,19 @@ static enum status run_batch(struct pytop *p, const struct options *o)
 		.duration_s = o->duration_s,
 		.iterations = o->iterations,
 		.limit = o->limit,
+		.printed = &w->printed,
 	};
 
-	return batch_run(p, &options, &stop_asked);
+	if (o->iterations)
+		options.iterations = o->iterations - w->printed;
+	if (o->duration_s > 0)
+		options.duration_s = time_left(w);
+	return batch_run(w->pytop, &options, &stop_asked);
 }
 
-static enum status run_screen(struct pytop *p, const struct options *o, pid_t *switch_to)
+static enum status run_screen(struct watch *w)
 {
+	const struct options *o = w->options;
 	struct ui_options options = {
 		.mode = o->mode,
 		.sort = o->sort,
@@ -170,13 +211,15 @@ static enum status run_screen(struct pytop *p, const struct options *o, pid_t *s
 		.by_line = o->by_line,
 		.refresh_s = o->interval_s,
 		.half_life_s = o->open_dir ? 0 : o->half_life_s,
-		.duration_s = o->duration_s,
+		.duration_s = o->duration_s > 0 ? time_left(w) : 0,
 		.with_arguments = o->with_arguments,
+		.goes_on = o->command ? child_goes_on : NULL,
+		.goes_on_context = &w->child,
 	};
 	struct loop_result result;
 
 	find_owner(&options.owner_uid, &options.owner_gid);
-	enum status status = loop_run(p, &options, &result);
+	enum status status = loop_run(w->pytop, &options, &result);
 	if (status != ST_OK)
 		return status;
 	if (result.last_rows)
@@ -186,39 +229,109 @@ static enum status run_screen(struct pytop *p, const struct options *o, pid_t *s
 	if (result.kept_log[0])
 		printf("the log is kept: pytop --open %s\n", result.kept_log);
 	if (result.end == LOOP_SWITCH)
-		*switch_to = result.switch_to;
+		w->switch_to = result.switch_to;
+	w->goes_on = result.end == LOOP_NEXT;
 	loop_result_free(&result);
 	return output_flush();
 }
 
-/* Everything after the process (or the log) is open. */
-static int run(struct pytop *p, const struct options *o, pid_t *switch_to)
+/* One process, from the start of the sampling to its end, or ours. */
+static enum status run_once(struct watch *w)
 {
-	const struct pytop_snapshot *s;
-	enum status status = ST_OK;
+	const struct options *o = w->options;
+	pytop_set_rows_by_line(w->pytop, o->by_line);
+	enum status status = o->open_dir ? ST_OK : pytop_start(w->pytop);
 
-	if (o->dump)
-		status = dump_run(p, o->json, output_is_ascii());
-	if (!o->dump && !o->open_dir)
-		status = pytop_start(p);
-	if (status == ST_OK && !o->dump)
-		status = wants_screen(o) ? run_screen(p, o, switch_to) : run_batch(p, o);
-	int kept = errno;
+	w->goes_on = !wants_screen(o);
+	if (status == ST_OK)
+		status = wants_screen(o) ? run_screen(w) : run_batch(w);
 	/* like top | head: who read has read enough */
+	if (status == ST_CANNOT_WRITE && output_is_closed()) {
+		w->goes_on = false;
+		return ST_OK;
+	}
+	return status;
+}
+
+/* Not when it still is what it was, and only could not be read any longer. */
+static bool is_gone(const struct pytop_header *h)
+{
+	return h->target == PYTOP_ENDED &&
+	       (h->end == ST_ENDED || h->end == ST_OK || h->became[0]);
+}
+
+static bool has_time(const struct watch *w)
+{
+	const struct options *o = w->options;
+
+	return !stop_asked && (!o->iterations || w->printed < o->iterations) &&
+	       (o->duration_s <= 0 || time_left(w) > 0);
+}
+
+/* A log that has a name of its own gets another for each process. */
+static void name_next_log(struct watch *w, struct pytop_options *attach)
+{
+	if (!attach->spool_dir)
+		return;
+	snprintf(w->spool_dir, sizeof(w->spool_dir), "%s-%u", attach->spool_dir, ++w->processes);
+	attach->spool_dir = w->spool_dir;
+}
+
+/* The Python in a command has ended: true when there is another, which then takes its place. */
+static bool go_on(struct watch *w)
+{
+	const struct options *o = w->options;
+	const struct pytop_snapshot *s;
+	struct pytop_options attach;
+	struct status_args args;
+	struct pytop *next;
+
+	if (!o->command || !w->goes_on || w->switch_to || !has_time(w) ||
+	    pytop_snapshot(w->pytop, &s) != ST_OK || !is_gone(&s->header))
+		return false;
+	fill_attach(o, &attach);
+	name_next_log(w, &attach);
+	attach.spawned = !wants_screen(o);
+	attach.start_wait_s = wants_screen(o) ? START_WAIT_S : o->duration_s > 0 ? time_left(w) : -1;
+	pytop_stop(w->pytop);
+	report_end(&s->header);
+	w->told_end = true;
+	if (attach.spawned && !child_has_ended(&w->child))
+		report_next(o->command[0], true);
+	if (pytop_open(&next, attach.spawned ? w->child.pid : w->child.next, &attach, &args) !=
+	    ST_OK)
+		return false;
+	report_next(o->command[0], false);
+	w->told_end = false;
+	pytop_close(w->pytop);
+	w->pytop = next;
+	return true;
+}
+
+/* Everything after the process (or the log) is open. */
+static int run(struct watch *w)
+{
+	const struct options *o = w->options;
+	const struct pytop_snapshot *s;
+	enum status status;
+
+	do
+		status = o->dump ? dump_run(w->pytop, o->json, output_is_ascii()) : run_once(w);
+	while (status == ST_OK && !o->dump && go_on(w));
 	if (status == ST_CANNOT_WRITE && output_is_closed())
-		status = ST_OK;
+		return EXIT_SUCCESS;
 	if (status != ST_OK) {
-		struct status_args args = { .pid = o->pid,
-					    .what = status == ST_CANNOT_WRITE ? "standard output"
-						    : o->spool_dir            ? o->spool_dir
-								   : "the log's directory",
-					    .errnum = kept };
+		struct status_args args;
+
+		pytop_explain(w->pytop, status, &args);
+		if (status == ST_CANNOT_WRITE)
+			args.what = "standard output";
 		return fail(status, &args);
 	}
 	if (o->dump)
 		return EXIT_SUCCESS;
-	int code = write_output(p, o);
-	if (pytop_snapshot(p, &s) == ST_OK)
+	int code = write_output(w->pytop, o);
+	if (!w->told_end && pytop_snapshot(w->pytop, &s) == ST_OK)
 		report_end(&s->header);
 	return code;
 }
@@ -227,33 +340,32 @@ static int run_target(struct options *o, pid_t *switch_to)
 {
 	struct pytop_options attach;
 	struct status_args args = { .what = "" };
-	struct pytop *p = NULL;
-	struct child child = { 0 };
+	struct watch w = { .options = o, .processes = 1 };
 	enum status status = ST_OK;
+	int code;
 
 	fill_attach(o, &attach);
 	if (o->command) {
-		status = child_start(&child, o->command, wants_screen(o), &args);
-		o->pid = child.pid;
+		status = child_start(&w.child, o->command, wants_screen(o), &args);
+		o->pid = w.child.pid;
 	}
 	if (status == ST_OK && o->command)
 		report_waiting(o->command[0], true);
 	if (status == ST_OK)
-		status = o->open_dir ? pytop_open_spool(&p, o->open_dir, &attach, &args)
-				     : pytop_open(&p, o->pid, &attach, &args);
+		status = o->open_dir ? pytop_open_spool(&w.pytop, o->open_dir, &attach, &args)
+				     : pytop_open(&w.pytop, o->pid, &attach, &args);
 	if (o->command)
 		report_waiting(o->command[0], false);
-	int code;
-	if (status == ST_OK) {
-		pytop_set_rows_by_line(p, o->by_line);
-		code = run(p, o, switch_to);
-	} else {
-		if (status == ST_COMMAND_NOT_PYTHON)
-			args.what = o->command[0];
-		code = fail(status, &args);
-	}
-	pytop_close(p);
-	child_end(&child);
+	w.began_s = seconds_now();
+	if (status == ST_COMMAND_NOT_PYTHON)
+		args.what = o->command[0];
+	if (status == ST_OK)
+		code = run(&w);
+	else
+		code = status == ST_CANCELLED ? EXIT_SUCCESS : fail(status, &args);
+	*switch_to = w.switch_to;
+	pytop_close(w.pytop);
+	child_end(&w.child);
 	return code;
 }
 
@@ -302,6 +414,7 @@ int main(int argc, char *argv[])
 			break;
 		o.pid = switch_to;
 		o.command = NULL;
+		o.thread_count = 0; /* they were the other's */
 	}
 	return code;
 }

@@ -54,11 +54,21 @@ void report_waiting(const char *command, bool waits)
 
 void report_end(const struct pytop_header *h)
 {
-	char end[128], name[512];
+	char end[512], name[512];
 
 	if (h->target != PYTOP_ENDED)
 		return;
-	format_end(end, sizeof(end), h->has_exit_status, h->wait_status);
+	format_fate(end, sizeof(end), h);
 	format_name(name, sizeof(name), h->name, false);
 	fprintf(stderr, "%s (%d) %s\n", name, (int)h->pid, end);
+}
+
+void report_next(const char *command, bool waits)
+{
+	char name[512];
+
+	format_name(name, sizeof(name), command, false);
+	fprintf(stderr, waits ? "%s still runs: waiting for its next Python interpreter\n"
+			      : "%s goes on in another Python process: its profile begins anew\n",
+		name);
 }

@@ -12,6 +12,8 @@ void report_error(enum status status, const struct status_args *args);
 void report_export(const struct pytop_export_state *state);
 /* How the target ended, when it did. */
 void report_end(const struct pytop_header *header);
+/* After that, of a command that has not ended: what comes next is waited for, or is there. */
+void report_next(const char *command, bool waits);
 /* On a terminal: a line that stands while a command's interpreter is waited for. */
 void report_waiting(const char *command, bool waits);
 

@@ -38,10 +38,10 @@ int summary_height(int screen_height)
 
 static void add_fate(struct segments *s, const struct pytop_header *h)
 {
-	char end[128];
+	char end[512];
 
 	if (h->target == PYTOP_ENDED) {
-		format_end(end, sizeof(end), h->has_exit_status, h->wait_status);
+		format_fate(end, sizeof(end), h);
 		segments_add(s, 0, THEME_ALERT, " %s ", end);
 	} else if (h->target == PYTOP_REPLAYED) {
 		segments_add(s, 0, THEME_GIL, "kept log");

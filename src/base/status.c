@@ -15,6 +15,11 @@
 
 #include "base/text.h"
 
+#define WORD_SIZE 4200
+/* What no shell gives a meaning. */
+#define PLAIN \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%"
+
 static const char *const names[] = {
 #define X(name, sentence, hint) #name,
 	STATUS_TABLE(X)
@@ -45,14 +50,33 @@ const char *status_name(enum status status)
 	return i < ST_COUNT ? names[i] : "UNKNOWN";
 }
 
+/* As one word of a shell. False: it does not fit, or needs no quotes. */
+static bool quote(char *buf, size_t size, const char *word)
+{
+	size_t used = 0;
+
+	if (!word[strspn(word, PLAIN)])
+		return false;
+	for (const char *c = word; *c; c++) {
+		const char *part = *c == '\'' ? "'\\''" : (char[2]){ *c, '\0' };
+		int n = snprintf(buf + used, size - used, "%s%s%s", c == word ? "'" : "", part,
+				 c[1] ? "" : "'");
+
+		if (n < 0 || (size_t)n >= size - used)
+			return false;
+		used += (size_t)n;
+	}
+	return true;
+}
+
 /* What stands for a place of a sentence; NULL when the braces name none. */
-static const char *place(const char *at, const struct status_args *args, char number[16],
+static const char *place(const char *at, const struct status_args *args, char word[WORD_SIZE],
 			 size_t *length)
 {
 	if (strncmp(at, "{pid}", 5) == 0) {
 		*length = 5;
-		snprintf(number, 16, "%" PRIdMAX, (intmax_t)args->pid);
-		return number;
+		snprintf(word, WORD_SIZE, "%" PRIdMAX, (intmax_t)args->pid);
+		return word;
 	}
 	if (strncmp(at, "{what}", 6) == 0) {
 		*length = 6;
@@ -60,7 +84,9 @@ static const char *place(const char *at, const struct status_args *args, char nu
 	}
 	if (strncmp(at, "{self}", 6) == 0) {
 		*length = 6;
-		return args->self ? args->self : "pytop";
+		if (!args->self)
+			return "pytop";
+		return quote(word, WORD_SIZE, args->self) ? word : args->self;
 	}
 	if (strncmp(at, "{errno}", 7) == 0) {
 		*length = 7;
@@ -91,9 +117,9 @@ static void fill(char *buf, size_t size, const char *pattern, const struct statu
 	if (!args)
 		args = &nothing;
 	while (*pattern) {
-		char number[16];
+		char word[WORD_SIZE];
 		size_t length = strcspn(pattern, "{");
-		const char *text = length ? NULL : place(pattern, args, number, &length);
+		const char *text = length ? NULL : place(pattern, args, word, &length);
 
 		if (!length)
 			length = 1;

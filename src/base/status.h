@@ -14,7 +14,8 @@
 
 /*
  * X(NAME, sentence, hint). In both, {pid}, {what} (a path, a version, a command ...), {errno} (the
- * text of the system's error) and {self} (pytop's own absolute path) are replaced.
+ * text of the system's error) and {self} (pytop's own absolute path, quoted where a shell would
+ * split it) are replaced.
  */
 /* clang-format off */
 #define STATUS_TABLE(X) \
@@ -48,6 +49,8 @@
 	  "only 64-bit processes can be profiled") \
 	X(UNSUPPORTED_VERSION, "process {pid} runs CPython {what}, which this pytop does not support", \
 	  "a newer pytop may") \
+	X(OLD_VERSION, "process {pid} runs CPython {what}, which pytop does not support", \
+	  "pytop reads CPython 3.8 and later") \
 	X(UNSUPPORTED_BUILD, "process {pid} runs CPython {what}: this build is not supported", "") \
 	X(STARTING, "process {pid}: its Python interpreter did not finish starting", \
 	  "try again in a moment") \
@@ -64,9 +67,18 @@
 	X(DENIED_CAPABILITY, "process {pid} has capabilities that you lack", "run: sudo {self} {pid}") \
 	X(DENIED_CONTAINER, "this container may not read other processes (no CAP_SYS_PTRACE)", \
 	  "start the container with --cap-add=SYS_PTRACE, or run pytop on the host") \
+	X(DENIED_NAMESPACE, "process {pid} lies outside this user namespace, in which alone you have rights", \
+	  "run {self} {pid} outside of it: on the host, or not under unshare or rootless containers") \
+	X(DENIED_TO_ROOT, "reading process {pid} was refused, although you may read any: {errno}", \
+	  "a security module, a seccomp filter or the kernel's lockdown forbids it: run pytop on the host, or lift that") \
 	X(DENIED, "reading process {pid} was refused: {errno}", "run: sudo {self} {pid}") \
+	X(TRACED, "process {pid} is already traced by process {what}, so it cannot be stopped as well", \
+	  "end that tracer, or leave out --blocking: {self} {pid}") \
+	X(NO_THREAD, "process {pid} has no thread {what}", \
+	  "see its threads with: {self} --dump {pid}") \
 	X(NO_COMMAND, "cannot run {what}: {errno}", "check the name and the PATH") \
-	X(COMMAND_NOT_PYTHON, "{what} ended before a Python interpreter appeared in it", "") \
+	X(COMMAND_NOT_PYTHON, "{what} ended before a Python interpreter appeared in it", \
+	  "a child of it counts when it lives for more than a moment (0.3 s)") \
 	X(NO_TERMINAL, "there is no terminal to draw on", \
 	  "use --batch, --dump, or -d SECONDS with -o FILE") \
 	X(NO_PYTHONS, "no running Python process that you may read was found", \

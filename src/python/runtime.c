@@ -194,6 +194,18 @@ static enum status try_content(struct search *s, const struct image *image)
 	return status == ST_AGAIN ? ST_STARTING : status;
 }
 
+/* Before 3.8 there will be no support; after it there may be. */
+static enum status name_version(const struct search *s, enum status status)
+{
+	unsigned major, minor;
+
+	if (status == ST_UNSUPPORTED_VERSION &&
+	    sscanf(s->runtime.version_text, "%u.%u", &major, &minor) == 2 &&
+	    (major < 3 || (major == 3 && minor < 8)))
+		return ST_OLD_VERSION;
+	return status;
+}
+
 /* Keep the failure that says most; true when the search is over. */
 static bool settle(struct search *s, enum status status)
 {
@@ -208,7 +220,7 @@ static bool settle(struct search *s, enum status status)
 	case ST_UNSUPPORTED_VERSION:
 	case ST_UNSUPPORTED_BUILD:
 		if (s->status != ST_STARTING)
-			s->status = status;
+			s->status = name_version(s, status);
 		memcpy(s->what, s->runtime.version_text, sizeof(s->what));
 		return false;
 	default:
@@ -293,6 +305,12 @@ static bool is_32_bit(const struct search *s)
 /* Nothing was found at all: what is it then? */
 static enum status judge(const struct search *s)
 {
+	uint8_t byte;
+
+	/* a process of which only the maps may be read tells nothing */
+	if (s->file_count &&
+	    memory_read(s->memory, s->files[0].first->start, &byte, 1) == ST_DENIED)
+		return ST_DENIED;
 	if (is_32_bit(s))
 		return ST_IS_32_BIT;
 	if (s->file_count && s->files[0].is_exe && is_interpreter_name(base_name(s->files[0].path)))

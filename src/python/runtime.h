@@ -23,7 +23,7 @@ struct py_runtime {
 };
 
 /*
- * Find it. ST_NOT_PYTHON (also IS_PYPY, IS_GRAALPY), ST_UNSUPPORTED_VERSION,
+ * Find it. ST_NOT_PYTHON (also IS_PYPY, IS_GRAALPY), ST_UNSUPPORTED_VERSION, ST_OLD_VERSION,
  * ST_UNSUPPORTED_BUILD (what = version), ST_STARTING when the image is there but has no
  * interpreter yet (the caller waits and tries again), ST_DENIED (errno kept), ST_ENDED. what
  * (may be NULL) gets the text for {what}.

@@ -37,7 +37,7 @@ enum status denied_decide(const struct denied_facts *f)
 	if (f->yama_scope >= 3)
 		return ST_DENIED_YAMA_OFF;
 	if (f->our_effective & CAPABILITY_PTRACE)
-		return ST_DENIED; /* it is none of the rules that this capability overrides */
+		return f->in_user_namespace ? ST_DENIED_NAMESPACE : ST_DENIED_TO_ROOT;
 	if (!is_owner(f))
 		return can_be_had ? ST_DENIED_OWNER : ST_DENIED_CONTAINER;
 	if (f->files_uid != f->target_uids[1])
@@ -57,6 +57,18 @@ static uint64_t capability_set(struct bytes text, const char *key)
 	return proc_hex(&field, &set) ? set : 0;
 }
 
+/* The first user namespace alone has all users in it, see user_namespaces(7). */
+static bool is_in_user_namespace(void)
+{
+	char buf[STATUS_TEXT];
+	struct bytes text;
+	uint64_t inside, outside, length;
+
+	return proc_read(AT_FDCWD, "/proc/self/uid_map", buf, sizeof(buf), &text) == ST_OK &&
+	       proc_number(&text, &inside) && proc_number(&text, &outside) &&
+	       proc_number(&text, &length) && (inside || outside || length != UINT32_MAX);
+}
+
 static bool gather_ours(struct denied_facts *f)
 {
 	char buf[STATUS_TEXT];
@@ -69,6 +81,7 @@ static bool gather_ours(struct denied_facts *f)
 		f->yama_scope = scope < 3 ? (int)scope : 3;
 	if (proc_read(AT_FDCWD, "/proc/self/status", buf, sizeof(buf), &text) != ST_OK)
 		return false;
+	f->in_user_namespace = is_in_user_namespace();
 	f->our_effective = capability_set(text, "CapEff");
 	f->our_permitted = capability_set(text, "CapPrm");
 	f->our_bounding = capability_set(text, "CapBnd");

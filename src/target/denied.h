@@ -17,6 +17,7 @@ struct denied_facts {
 	uid_t target_uids[3]; /* real, effective, saved */
 	uid_t files_uid; /* owner of the target's /proc files: root's when it is not dumpable */
 	int yama_scope;  /* kernel.yama.ptrace_scope; 0: everything is allowed, or no yama */
+	bool in_user_namespace; /* our rights end at its border */
 	uint64_t our_effective, our_permitted, our_bounding, target_permitted; /* capability sets */
 };
 

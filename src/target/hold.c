@@ -129,8 +129,10 @@ static enum status seize(struct hold *hold, pid_t tid)
 
 		if (saved == ESRCH || is_ending(hold, tid))
 			return ST_OK;
+		pid_t tracer = process_tracer(tid);
+
 		errno = saved;
-		return proc_status(saved);
+		return tracer > 0 && tracer != getpid() ? ST_TRACED : proc_status(saved);
 	}
 	(void)ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	hold->items[hold->count++] = (struct held){ .tid = tid };

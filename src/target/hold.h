@@ -22,8 +22,8 @@ struct hold;
 enum status hold_open(struct hold **hold, pid_t pid, int proc_fd) MUST_CHECK;
 /*
  * Stop every thread, those that are born meanwhile too, and wait until they stand still. What waits
- * for a disk is not waited for longer than 10 ms: it runs no code. ST_ENDED; ST_DENIED (errno kept;
- * also when another tracer has them); after a failure all run.
+ * for a disk is not waited for longer than 10 ms: it runs no code. ST_ENDED; ST_TRACED when another
+ * tracer has them; ST_DENIED (errno kept); after a failure all run.
  */
 enum status hold_stop(struct hold *hold) MUST_CHECK;
 /* Let them run; without hold_stop it does nothing. ST_ENDED: there was none to let go any more. */

@@ -83,17 +83,46 @@ void process_own_path(char *path, size_t size)
 		snprintf(path, size, "pytop");
 }
 
-pid_t process_of_thread(pid_t tid)
+static pid_t status_pid(pid_t tid, const char *key)
 {
 	char path[64], buf[PROC_TEXT];
 	struct bytes text;
-	uint64_t group;
+	uint64_t pid;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
 	if (proc_read(AT_FDCWD, path, buf, sizeof(buf), &text) != ST_OK ||
-	    !status_number(text, "Tgid", &group))
+	    !status_number(text, key, &pid))
 		return 0;
-	return (pid_t)group;
+	return (pid_t)pid;
+}
+
+pid_t process_of_thread(pid_t tid)
+{
+	return status_pid(tid, "Tgid");
+}
+
+pid_t process_tracer(pid_t tid)
+{
+	return status_pid(tid, "TracerPid");
+}
+
+void process_comm(pid_t pid, char *name, size_t size)
+{
+	char path[64], buf[64];
+	struct bytes text;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	name[0] = '\0';
+	if (proc_read(AT_FDCWD, path, buf, sizeof(buf), &text) == ST_OK)
+		snprintf(name, size, "%.*s", (int)strcspn(buf, "\n"), buf);
+}
+
+bool process_has_thread(const struct process *p, pid_t tid)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "task/%d", (int)tid);
+	return faccessat(p->proc_fd, name, F_OK, 0) == 0;
 }
 
 /* Is this the number of a process that can be held? Fills start_time. */

@@ -37,6 +37,15 @@ void process_own_path(char *path, size_t size);
 /* The process that thread tid belongs to; tid itself for a main thread, 0 when there is none. */
 pid_t process_of_thread(pid_t tid);
 
+/* Which process traces thread (or process) tid; 0: none does, or it cannot be told. */
+pid_t process_tracer(pid_t tid);
+
+/* The kernel's name of process pid, raw bytes; "" where it is gone. */
+void process_comm(pid_t pid, char *name, size_t size);
+
+/* Does thread tid belong to it now? */
+bool process_has_thread(const struct process *p, pid_t tid);
+
 /* ST_OK while it lives; ST_ENDED once it is gone or a zombie. One poll(): cheap. */
 enum status process_alive(const struct process *p) MUST_CHECK;
 

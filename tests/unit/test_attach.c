@@ -11,7 +11,7 @@ static struct attach_failure failure;
 
 static enum status attach(pid_t pid, double wait_s, bool spawned)
 {
-	return attach_open(&a, pid, wait_s, spawned, &failure);
+	return attach_open(&a, pid, wait_s, spawned, NULL, &failure);
 }
 
 START_TEST(a_python)
@@ -128,6 +128,39 @@ START_TEST(spawned_shims)
 }
 END_TEST
 
+/* One that is thrown away is waited out, and one that lost its parent is found. */
+START_TEST(spawned_throw_away)
+{
+	static const char *const scripts[] = {
+		"python3 -c 'pass'; python3 -c 'pass'; exec python3 -c '__import__(\"time\").sleep(1000)'",
+		"(python3 -c '__import__(\"time\").sleep(1000)' &); sleep 0.1"
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *const argv[] = { "setsid", "sh", "-c", scripts[i], NULL };
+		struct python p;
+
+		python_start_as(&p, argv);
+		ck_assert_int_eq(attach(p.pid, -1, true), ST_OK);
+		ck_assert_int_eq(a.process.pid == p.pid, i == 0);
+		ck_assert_ptr_nonnull(strstr(a.info.command, "sleep(1000)"));
+		kill(a.process.pid, SIGKILL);
+		attach_close(&a);
+		python_end(&p);
+	}
+}
+END_TEST
+
+START_TEST(wait_is_cancelled)
+{
+	volatile int stop = 1;
+	pid_t pid = child_start(child_sleeper, NULL);
+
+	ck_assert_int_eq(attach_open(&a, pid, -1, true, &stop, &failure), ST_CANCELLED);
+	child_end(pid);
+}
+END_TEST
+
 START_TEST(spawned_ends)
 {
 	static const char *const argv[] = { "sh", "-c", "sleep 0.1", NULL };
@@ -173,11 +206,13 @@ START_TEST(exec)
 		usleep(1000);
 	ck_assert_int_eq(attach_again(&a), ST_NOT_PYTHON);
 	ck_assert_str_eq(a.info.command, command);
+	ck_assert_str_eq(a.became, "sleep");
 	python_end(&p);
 	ck_assert_int_eq(attach_again(&a), ST_ENDED);
 	attach_close(&a);
 }
 END_TEST
 
-PYTHONS_MAIN("attach", a_python, absent, not_python, python_children, spawned_shims, spawned_ends,
+PYTHONS_MAIN("attach", a_python, absent, not_python, python_children, spawned_shims,
+	     spawned_throw_away, wait_is_cancelled, spawned_ends,
 	     patience, exec)

@@ -27,7 +27,9 @@ START_TEST(owner)
 	f.our_bounding = ALL & ~PTRACE;
 	ck_assert_int_eq(denied_decide(&f), ST_DENIED_CONTAINER);
 	f.our_effective = f.our_bounding = ALL;
-	ck_assert_int_eq(denied_decide(&f), ST_DENIED);
+	ck_assert_int_eq(denied_decide(&f), ST_DENIED_TO_ROOT);
+	f.in_user_namespace = true;
+	ck_assert_int_eq(denied_decide(&f), ST_DENIED_NAMESPACE);
 }
 END_TEST
 

@@ -223,7 +223,7 @@ START_TEST(already_traced)
 
 		if (status == ST_OK)
 			status = hold_stop(second);
-		_exit(status == ST_DENIED ? 0 : 1);
+		_exit(status == ST_TRACED ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(other, &how, 0), other);
 	ck_assert(WIFEXITED(how) && WEXITSTATUS(how) == 0);

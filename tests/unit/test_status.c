@@ -42,6 +42,17 @@ START_TEST(places)
 }
 END_TEST
 
+/* A cure can be copied into a shell, wherever pytop lies. */
+START_TEST(quoted_self)
+{
+	const struct status_args odd = { .pid = 7, .self = "/my tools/it's/pytop" };
+	char text[256];
+
+	status_hint(text, sizeof(text), ST_DENIED_OWNER, &odd);
+	ck_assert_str_eq(text, "run: sudo '/my tools/it'\\''s/pytop' 7");
+}
+END_TEST
+
 START_TEST(nothing_given)
 {
 	static const struct status_args none;
@@ -100,5 +111,5 @@ START_TEST(every_size)
 }
 END_TEST
 
-UNIT_MAIN("status", every_row_is_filled_in, places, nothing_given, unknown_numbers, hostile_names,
+UNIT_MAIN("status", every_row_is_filled_in, places, quoted_self, nothing_given, unknown_numbers, hostile_names,
 	  every_size)
