@@ -68,8 +68,15 @@ class Screen:
 
     def dead(self):
         """the exit status once the program has ended, else None"""
-        status = self.command("display-message", "-p", "#{pane_dead} #{pane_dead_status}").split()
-        return int(status[1]) if len(status) == 2 and status[0] == "1" else None
+        status, pid = self.command("display-message", "-p", "#{pane_dead_status}\n#{pane_pid}").split("\n")[:2]
+        if status:
+            return int(status)
+        try:                                    # tmux may have missed the signal that says so
+            with open("/proc/%d/stat" % int(pid)) as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except (OSError, ValueError):
+            return None
+        return int(fields[-1]) >> 8 if fields[0] == "Z" else None
 
     def pid(self):
         return int(self.command("display-message", "-p", "#{pane_pid}").strip() or 0)

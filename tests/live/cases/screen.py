@@ -55,14 +55,11 @@ def picker(bench):
     target = bench.start("spinner.py")
     screen = bench.screen()
     screen.wait_for(str(target.pid), 20)
-    for _ in range(60):
-        marked = [line for line in screen.text(colours=True) if str(target.pid) in line and "\x1b[" in line
-                  and "7m" in line.split(str(target.pid))[0]]
-        if marked:
-            break
-        screen.keys("Down")
-        time.sleep(0.1)
+    screen.keys("/", *str(target.pid), "Enter")
+    screen.settle()
     screen.keys("Enter")
+    text = screen.wait_for("FUNCTION", 20)
+    need("pid %d" % target.pid in text, "another one was chosen:", text[:200])
     screen.wait_for("spin", 20)
     leaves(screen)
 
