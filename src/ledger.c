@@ -50,6 +50,8 @@ static void read_clock(struct ledger *l, const struct tick *tick)
 
 void ledger_begin(struct ledger *l, const struct tick *tick)
 {
+	if (!l->began_at)
+		l->began_at = tick->time;
 	read_clock(l, tick);
 	l->weight += tick->weight;
 	l->gap += tick->gap;
@@ -92,7 +94,9 @@ void ledger_thread(struct ledger *l, struct thread_watch *watch, struct task *ta
 
 void ledger_unknown(struct ledger *l, const struct thread_watch *watch, nanoseconds now)
 {
-	l->unknown |= watch->since && now - watch->since < UNKNOWN_FOR;
+	nanoseconds since = watch->since ? watch->since : l->began_at;
+
+	l->unknown |= now - since < UNKNOWN_FOR;
 }
 
 void ledger_gone(struct ledger *l, const struct thread_watch *watch, nanoseconds now)

@@ -19,6 +19,7 @@
 struct ledger {
 	const struct process *process;
 	nanoseconds kernel_tick;
+	nanoseconds began_at; /* the first look */
 	/* the header's */
 	uint64_t process_ns; /* as read last, at read_at */
 	bool has_process;
