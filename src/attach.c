@@ -159,7 +159,8 @@ static enum status try_spawned(struct attachment *a, pid_t pid, struct attach_wa
 		attach_close(a);
 		return ST_AGAIN;
 	}
-	return status;
+	/* what it left behind may be a shim on its way to Python */
+	return has_ended(status) && count && !is_watched(watch, children[0]) ? ST_AGAIN : status;
 }
 
 enum status attach_find(pid_t command, struct attach_watch *watch, pid_t *pid)

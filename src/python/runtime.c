@@ -307,9 +307,10 @@ static enum status judge(const struct search *s)
 {
 	uint8_t byte;
 
+	if (!s->file_count)
+		return ST_STARTING; /* in the middle of an exec */
 	/* a process of which only the maps may be read tells nothing */
-	if (s->file_count &&
-	    memory_read(s->memory, s->files[0].first->start, &byte, 1) == ST_DENIED)
+	if (memory_read(s->memory, s->files[0].first->start, &byte, 1) == ST_DENIED)
 		return ST_DENIED;
 	if (is_32_bit(s))
 		return ST_IS_32_BIT;
