@@ -162,7 +162,7 @@ static int link_as(const struct export_sink *s, const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->fd);
+	snprintf(path, sizeof(path), "/dev/fd/%d", s->fd);
 	return linkat(AT_FDCWD, path, s->folder, name, AT_SYMLINK_FOLLOW);
 }
 
