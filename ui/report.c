@@ -68,7 +68,8 @@ void report_next(const char *command, bool waits)
 	char name[512];
 
 	format_name(name, sizeof(name), command, false);
-	fprintf(stderr, waits ? "%s still runs: waiting for its next Python interpreter\n"
-			      : "%s goes on in another Python process: its profile begins anew\n",
+	fprintf(stderr,
+		waits ? "%s still runs: waiting for its next Python interpreter\n"
+		      : "%s goes on in another Python process: its profile begins anew\n",
 		name);
 }
