@@ -15,8 +15,10 @@
 
 #define TRY_EVERY_S 0.005
 #define TRY_EVERY_MAX_S 0.1
-#define TRY_SLOWER 50 /* a pause is that part of the time waited so far */
-#define WATCH_S 0.3   /* what a descendant must live to be no throw-away */
+#define TRY_SLOWER 50                           /* a pause is that part of the time waited so far */
+#define STARTS_NS ((int64_t)5000 * 1000 * 1000) /* a Python that is starting, after an exec */
+#define BECOMES_NS ((int64_t)750 * 1000 * 1000) /* what may be on its way to one */
+#define WATCH_S 0.3 /* what a descendant must live to be no throw-away */
 #define BUILD_DOUBT_S \
 	1.0 /* how long a build that makes no sense may be one that is just starting */
 #define CHILDREN_MAX 256
@@ -205,8 +207,7 @@ enum status attach_open(struct attachment *a, pid_t pid, double wait_s, bool spa
 	for (;;) {
 		failure->what[0] = '\0';
 		failure->errnum = 0;
-		status = spawned ? try_spawned(a, pid, &watch, failure) :
-				   try_once(a, pid, failure);
+		status = spawned ? try_spawned(a, pid, &watch, failure) : try_once(a, pid, failure);
 		double now = seconds_now();
 		if (status == ST_UNSUPPORTED_BUILD && doubt_until <= 0)
 			doubt_until = now + BUILD_DOUBT_S;
@@ -235,8 +236,7 @@ static void describe_change(struct attachment *a, enum status status, const char
 	a->became[0] = '\0';
 	if (status == ST_OLD_VERSION || status == ST_UNSUPPORTED_VERSION)
 		snprintf(a->became, sizeof(a->became), "CPython %s", version);
-	else if (status != ST_OK && status != ST_ENDED &&
-		 process_info(&a->process, &info) == ST_OK)
+	else if (status != ST_OK && status != ST_ENDED && process_info(&a->process, &info) == ST_OK)
 		snprintf(a->became, sizeof(a->became), "%s", info.name);
 }
 
@@ -249,4 +249,18 @@ enum status attach_again(struct attachment *a)
 	enum status status = find_python(a, &failure);
 	describe_change(a, status, failure.what);
 	return status;
+}
+
+int64_t attach_patience(enum status status)
+{
+	switch (status) {
+	case ST_STARTING:
+	case ST_AGAIN:
+	case ST_FAULT:
+	case ST_BAD_DATA:
+	case ST_TORN:
+		return STARTS_NS;
+	default:
+		return BECOMES_NS;
+	}
 }

@@ -5,6 +5,7 @@
 #define PYTOP_ATTACH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/status.h"
@@ -52,6 +53,8 @@ enum status attach_find(pid_t command, struct attach_watch *watch, pid_t *pid) M
  * what it runs now. ST_STARTING, ST_NOT_PYTHON, ST_ENDED ...
  */
 enum status attach_again(struct attachment *a) MUST_CHECK;
+/* How long, in ns, it is worth while to try that again after such a failure: longest when a Python is starting. */
+int64_t attach_patience(enum status status);
 
 void attach_close(struct attachment *a);
 

@@ -77,9 +77,8 @@ enum status pytop_open(struct pytop **pytop, pid_t pid, const struct pytop_optio
 	if (!p)
 		return ST_NO_MEMORY;
 	failure = (struct attach_failure){ "", 0 };
-	enum status status =
-		attach_open(&p->attachment, pid, options->start_wait_s, options->spawned,
-			    options->stop, &failure);
+	enum status status = attach_open(&p->attachment, pid, options->start_wait_s,
+					 options->spawned, options->stop, &failure);
 	if (status == ST_OK)
 		status = find_threads(p, &failure);
 	if (status == ST_OK)

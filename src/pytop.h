@@ -32,7 +32,8 @@ struct pytop_options {
 	double refresh_s; /* how often a new snapshot is wanted */
 	double start_wait_s; /* how long to wait for an interpreter that is just starting; spawned commands: long */
 	bool spawned; /* pid is our child: a shell or shim may exec or fork the interpreter: follow it */
-	const volatile int *stop; /* not 0: pytop_open() waits no longer: ST_CANCELLED; may be NULL */
+	const volatile int
+		*stop; /* not 0: pytop_open() waits no longer: ST_CANCELLED; may be NULL */
 };
 
 /*
@@ -149,7 +150,7 @@ struct pytop_header {
 
 	pid_t busy_child; /* a Python child that is busier than this idle target; 0: none */
 	double busy_child_percent;
-	uint32_t execs; /* times the process became another program since */
+	uint32_t execs;   /* times the process became another program since */
 	enum status end;  /* why sampling ended by itself; ST_OK: it did not */
 	char became[256]; /* what the process runs now that it is no Python to read; raw bytes */
 };

@@ -34,8 +34,6 @@
 #define COST_EVERY_BELOW \
 	((nanoseconds)200 * 1000) /* at such short intervals one tick in 16 is measured */
 #define REATTACH_EVERY (SECOND / 20)
-#define REATTACH_FOR (5 * SECOND) /* a Python that is starting */
-#define BECOMES_FOR (SECOND / 4 * 3) /* what may be on its way to one */
 #define EXEC_CHECK_EVERY (SECOND / 10)
 #define FAULTS_MAX 50 /* ticks in a row whose roots could not be read */
 #define RESUMES_MAX 3 /* new beginnings in a row that brought no tick */
@@ -126,7 +124,6 @@ static void announce(const struct sampler *s)
 {
 	uint64_t one = 1;
 	ssize_t n = write(s->parts.event_fd, &one, sizeof(one));
-
 	(void)n; /* full: the reader has enough to see already */
 }
 
@@ -328,7 +325,6 @@ static bool has_executed(struct sampler *s, nanoseconds now)
 static void begin_life(struct sampler *s, nanoseconds now)
 {
 	struct spool_about about;
-
 	s->execs++;
 	s->executed = false;
 	log_about(&about, s->parts.attachment, s->options.rate_hz, s->options.jitter_percent);
@@ -362,15 +358,6 @@ static enum status resume(struct sampler *s)
 	return ST_OK;
 }
 
-/* How long to wait for what resume() could not read. */
-static nanoseconds patience(enum status status)
-{
-	bool is_starting = status == ST_STARTING || status == ST_AGAIN || status == ST_FAULT ||
-			   status == ST_BAD_DATA || status == ST_TORN;
-
-	return is_starting ? REATTACH_FOR : BECOMES_FOR;
-}
-
 /* A tick failed for good: has the target ended, or is it another program now? ST_OK: sampling goes on. */
 static enum status follow(struct sampler *s)
 {
@@ -381,7 +368,8 @@ static enum status follow(struct sampler *s)
 		if (process_alive(&s->parts.attachment->process) != ST_OK)
 			return ST_ENDED;
 		enum status status = resume(s);
-		if (status == ST_OK || read_clock(CLOCK_MONOTONIC) - begun >= patience(status))
+		if (status == ST_OK ||
+		    read_clock(CLOCK_MONOTONIC) >= begun + attach_patience(status))
 			return status;
 		nanosleep(&pause, NULL);
 	}
@@ -499,7 +487,6 @@ static void *sampler_main(void *context)
 enum status sampler_start(struct sampler *s)
 {
 	sigset_t all, before;
-
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int failed = pthread_create(&s->thread, NULL, sampler_main, s);

@@ -13,7 +13,7 @@
 struct child {
 	pid_t pid; /* 0: none */
 	struct pytop_watch watch;
-	pid_t next;    /* the Python in it to go on with, as child_goes_on() found it */
+	pid_t next; /* the Python in it to go on with, as child_goes_on() found it */
 	int output_fd; /* what it prints while there is a screen: an unnamed file; -1: it goes to stderr */
 };
 

@@ -165,9 +165,8 @@ static int64_t sooner(int64_t a, int64_t b)
 /* Could another process take the place of this one? */
 static bool may_go_on(const struct ui *ui)
 {
-	return ui->options->goes_on && ui->picture &&
-	       ui->picture->header.target == PYTOP_ENDED && !ui->exporting &&
-	       !ui->prompt.purpose;
+	return ui->options->goes_on && ui->picture && ui->picture->header.target == PYTOP_ENDED &&
+	       !ui->exporting && !ui->prompt.purpose;
 }
 
 static void look_for_next(struct ui *ui)

@@ -256,8 +256,7 @@ static enum status run_once(struct watch *w)
 /* Not when it still is what it was, and only could not be read any longer. */
 static bool is_gone(const struct pytop_header *h)
 {
-	return h->target == PYTOP_ENDED &&
-	       (h->end == ST_ENDED || h->end == ST_OK || h->became[0]);
+	return h->target == PYTOP_ENDED && (h->end == ST_ENDED || h->end == ST_OK || h->became[0]);
 }
 
 static bool has_time(const struct watch *w)
@@ -292,7 +291,9 @@ static bool go_on(struct watch *w)
 	fill_attach(o, &attach);
 	name_next_log(w, &attach);
 	attach.spawned = !wants_screen(o);
-	attach.start_wait_s = wants_screen(o) ? START_WAIT_S : o->duration_s > 0 ? time_left(w) : -1;
+	attach.start_wait_s = wants_screen(o)     ? START_WAIT_S
+			      : o->duration_s > 0 ? time_left(w)
+						  : -1;
 	pytop_stop(w->pytop);
 	report_end(&s->header);
 	w->told_end = true;

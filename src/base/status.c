@@ -17,8 +17,7 @@
 
 #define WORD_SIZE 4200
 /* What no shell gives a meaning. */
-#define PLAIN \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%"
+#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%"
 
 static const char *const names[] = {
 #define X(name, sentence, hint) #name,

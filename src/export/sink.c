@@ -116,8 +116,7 @@ static enum status follow_links(struct export_sink *s, uid_t owner_uid)
 		char path[4096];
 		struct stat st;
 
-		if (fstatat(s->folder, s->name, &st, AT_SYMLINK_NOFOLLOW) ||
-		    !S_ISLNK(st.st_mode))
+		if (fstatat(s->folder, s->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISLNK(st.st_mode))
 			return ST_OK;
 		if (!may_follow(s, &st, owner_uid))
 			return cannot(EACCES);
@@ -173,7 +172,8 @@ static int link_temporary(struct export_sink *s)
 
 static enum status open_temporary(struct export_sink *s)
 {
-	s->fd = openat(s->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	if (access("/dev/fd", X_OK) == 0) /* through which it gets its name */
+		s->fd = openat(s->folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 	s->unnamed = s->fd >= 0;
 	if (s->unnamed || !find_free_name(s, create))
 		return ST_OK;

@@ -132,7 +132,8 @@ END_TEST
 START_TEST(spawned_throw_away)
 {
 	static const char *const scripts[] = {
-		"python3 -c 'pass'; python3 -c 'pass'; exec python3 -c '__import__(\"time\").sleep(1000)'",
+		"python3 -c 'pass'; python3 -c 'pass'; exec python3 -c "
+		"'__import__(\"time\").sleep(1000)'",
 		"(python3 -c '__import__(\"time\").sleep(1000)' &); sleep 0.1"
 	};
 
@@ -214,5 +215,4 @@ START_TEST(exec)
 END_TEST
 
 PYTHONS_MAIN("attach", a_python, absent, not_python, python_children, spawned_shims,
-	     spawned_throw_away, wait_is_cancelled, spawned_ends,
-	     patience, exec)
+	     spawned_throw_away, wait_is_cancelled, spawned_ends, patience, exec)

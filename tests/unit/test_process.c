@@ -451,5 +451,5 @@ START_TEST(spawn_failures)
 END_TEST
 
 UNIT_MAIN("process", refusals, zombie, life_and_end, end_by_stat, exec_is_noticed_once,
-	  thread_is_no_process, usage_of_a_child, name_of_a_command, name_of_a_folder, stat_text, descendants,
-	  orphans, spawn_streams, spawn_state, spawn_failures)
+	  thread_is_no_process, usage_of_a_child, name_of_a_command, name_of_a_folder, stat_text,
+	  descendants, orphans, spawn_streams, spawn_state, spawn_failures)

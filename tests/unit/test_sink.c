@@ -314,6 +314,6 @@ START_TEST(straight_into_a_pipe)
 }
 END_TEST
 
-UNIT_MAIN("sink", appears_on_commit, abandoned_leaves_nothing,
-	  by_a_temporary_name, links_are_followed, links_of_strangers, gzip_is_one_member,
-	  places_that_cannot_be, no_room, full_device, straight_into_a_pipe)
+UNIT_MAIN("sink", appears_on_commit, abandoned_leaves_nothing, by_a_temporary_name,
+	  links_are_followed, links_of_strangers, gzip_is_one_member, places_that_cannot_be,
+	  no_room, full_device, straight_into_a_pipe)

@@ -111,5 +111,5 @@ START_TEST(every_size)
 }
 END_TEST
 
-UNIT_MAIN("status", every_row_is_filled_in, places, quoted_self, nothing_given, unknown_numbers, hostile_names,
-	  every_size)
+UNIT_MAIN("status", every_row_is_filled_in, places, quoted_self, nothing_given, unknown_numbers,
+	  hostile_names, every_size)
