@@ -6,7 +6,7 @@ import time
 
 from harness import agree, case, need
 
-KEYS = set("""time_s pid python free_threaded rate_hz ticks samples missed torn late_us sample_us self_cpu_percent
+KEYS = set("""time_s pid became python free_threaded rate_hz ticks samples missed torn late_us sample_us self_cpu_percent
     cpu_percent gil_percent gil_wait_percent gc_percent exception_percent log interpreters threads functions""".split())
 RATE = {"asked", "real", "mean", "min", "max"}
 THREAD = set("tid name interpreter main state gil cpu_percent gil_percent wait_percent function".split())
