@@ -15,6 +15,8 @@
  */
 #include "states.h"
 
+#define ASK_AGE ((nanoseconds)500 * 1000)
+
 void watch_gap(struct thread_watch *watch, nanoseconds gap)
 {
 	watch->gap += gap;
@@ -188,13 +190,25 @@ static void find_place(struct thread_watch *watch, struct task *task, bool held)
 		watch->place = task_place(task, &watch->schedule, &watch->left);
 }
 
+/* Above 2 kHz the kernel is not asked at each tick about a thread that goes on holding the GIL. */
+static bool still_holds(struct thread_watch *watch, const struct py_thread *thread, nanoseconds now)
+{
+	if (!thread->holds_gil || watch->state != STATE_GIL || now - watch->asked >= ASK_AGE)
+		return false;
+	watch->activity_is_new = false;
+	return true;
+}
+
 void watch_state(struct thread_watch *watch, struct task *task, const struct py_thread *thread,
 		 const struct py_interp *interp, const struct py_layout *layout, nanoseconds now)
 {
 	if (thread->asleep)
 		return;
+	if (still_holds(watch, thread, now))
+		return;
 	/* stopped for the look, it was scheduled out by pytop: where it is now says nothing */
 	bool held = watch->activity_is_new;
+	watch->asked = now;
 	struct task_departures before = watch->left;
 
 	if (thread->holds_gil)

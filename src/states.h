@@ -16,6 +16,7 @@ struct thread_watch {
 	struct task_activity activity;
 	bool activity_is_new; /* read before the look (watch_activity): --blocking */
 	enum thread_state state;
+	nanoseconds asked; /* when the kernel was last asked where it is */
 	/* the last schedstat read, and when */
 	struct task_schedule schedule;
 	bool has_schedule;
