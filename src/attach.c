@@ -18,7 +18,8 @@
 #define TRY_SLOWER 50                           /* a pause is that part of the time waited so far */
 #define STARTS_NS ((int64_t)5000 * 1000 * 1000) /* a Python that is starting, after an exec */
 #define BECOMES_NS ((int64_t)750 * 1000 * 1000) /* what may be on its way to one */
-#define WATCH_S 0.3 /* what a descendant must live to be no throw-away */
+#define ORPHAN_S 3.0 /* for what a command left behind to become Python */
+#define WATCH_S 0.3  /* what a descendant must live to be no throw-away */
 #define BUILD_DOUBT_S \
 	1.0 /* how long a build that makes no sense may be one that is just starting */
 #define CHILDREN_MAX 256
@@ -123,13 +124,13 @@ static double seconds_now(void)
 }
 
 /* Has it been there for a moment? */
-static bool is_watched(struct attach_watch *watch, pid_t pid)
+static bool is_watched(struct attach_watch *watch, pid_t pid, double seconds)
 {
 	double now = seconds_now();
 
 	if (watch->pid != pid)
 		*watch = (struct attach_watch){ pid, now };
-	return now - watch->since_s >= WATCH_S;
+	return now - watch->since_s >= seconds;
 }
 
 static bool has_ended(enum status status)
@@ -156,13 +157,14 @@ static enum status try_spawned(struct attachment *a, pid_t pid, struct attach_wa
 			return child;
 		if (child != ST_OK)
 			continue;
-		if (is_watched(watch, children[i]))
+		if (is_watched(watch, children[i], WATCH_S))
 			return ST_OK;
 		attach_close(a);
 		return ST_AGAIN;
 	}
 	/* what it left behind may be a shim on its way to Python */
-	return has_ended(status) && count && !is_watched(watch, children[0]) ? ST_AGAIN : status;
+	return has_ended(status) && count && !is_watched(watch, children[0], ORPHAN_S) ? ST_AGAIN
+										       : status;
 }
 
 enum status attach_find(pid_t command, struct attach_watch *watch, pid_t *pid)
