@@ -1,5 +1,6 @@
 # -*- coding: utf-8 -*-
-"""work.py FILE THREADS DEPTH: that many busy threads whose stacks are about DEPTH deep, and whose leaves are tiny calls."""
+"""work.py FILE THREADS DEPTH [loop]: that many busy threads whose stacks are about DEPTH deep, and whose leaves are tiny
+calls, so that nearly every reading finds the stack in motion; with loop: a loop that calls nothing."""
 import sys
 import threading
 import time
@@ -22,13 +23,21 @@ def spin():
             leaf_b(x)
 
 
+def loop():
+    total = 0
+    while True:
+        for x in range(1000):
+            total += x
+
+
 def descend(n):
     if n <= 0:
-        spin()
+        leaf()
     descend(n - 1)
 
 
 threads, depth = int(sys.argv[2]), int(sys.argv[3])
+leaf = loop if "loop" in sys.argv[4:] else spin
 for n in range(threads - 1):
     threading.Thread(target=descend, args=(depth - 6,), name="work %d" % n, daemon=True).start()
 open(sys.argv[1], "w").close()
