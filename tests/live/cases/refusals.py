@@ -215,15 +215,15 @@ def disk_full(bench):
     target = bench.start("threads.py", "busy")
     disk, file = bench.path("disk"), bench.path("x.json")
     os.mkdir(disk)
-    script = 'mount -t tmpfs -o size=24k none "$1" || exit 88; shift; exec "$@"'
+    script = 'mount -t tmpfs -o size=40k none "$1" || exit 88; shift; exec "$@"'
     prefix = ["unshare", "-m", "sh", "-c", script, "sh", disk]
-    result = bench.end(bench.begin("--batch", "--json", "-r", "5k", "-n", 4, "-i", 1, "--spool", disk + "/s", "-o", file,
+    result = bench.end(bench.begin("--batch", "--json", "-r", "2k", "-n", 24, "-i", 0.5, "--spool", disk + "/s", "-o", file,
                                    target.pid, prefix=prefix))
     if result.status == 88:
         raise Skip("cannot mount")
     need(result.status == 0, "exit status", result.status, result.err)
     documents = result.lines()
-    need(len(documents) == 4, len(documents), "refreshes, not 4")
+    need(len(documents) == 24, len(documents), "refreshes, not 24")
     need("stop" in documents[-1]["log"]["state"] or "full" in documents[-1]["log"]["state"], "log", documents[-1]["log"])
     need(documents[-1]["ticks"] > documents[1]["ticks"] + 1000, "sampling stopped")
     need(os.path.getsize(file) > 1000, "no export of what was logged")
