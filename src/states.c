@@ -66,7 +66,8 @@ bool watch_asleep(struct thread_watch *watch, struct task *task, nanoseconds now
 	if (!watch->has_schedule)
 		return false;
 	bool blocked = is_blocked(watch->activity.doing);
-	read_schedule(watch, task, now);
+	if (watch->state != STATE_GIL || now - watch->asked >= ASK_AGE)
+		read_schedule(watch, task, now);
 	/*
 	 * The stack of the tick that first saw the thread blocked was read before it was seen so: only a
 	 * stack read between two equal counts belongs to the sleep.
