@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "clock.h"
 
 #define TRIES 20
 #define PAUSE_NS (1000 * 1000)
@@ -35,14 +36,6 @@ static bool any_torn(const struct observation *seen)
 	return false;
 }
 
-static nanoseconds now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (nanoseconds)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /*
  * The first look learns the threads (before 3.11 also how to find the kernel's ids), so at least two are made; more while a
  * stack is torn.
@@ -53,7 +46,7 @@ static enum status look(struct pytop *p, const struct observation **seen)
 	enum status status = ST_OK;
 
 	for (int i = 0; i < TRIES; i++) {
-		struct tick when = { .time = now_ns(), .weight = PAUSE_NS };
+		struct tick when = { .time = clock_read(CLOCK_MONOTONIC), .weight = PAUSE_NS };
 		status = observer_look(p->dump_observer, &when, seen);
 		if (status == ST_OK && i > 0 && !any_torn(*seen))
 			break;

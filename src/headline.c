@@ -9,16 +9,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "clock.h"
+
 #define SECOND ((nanoseconds)1000 * 1000 * 1000)
 #define SPIN_BELOW_HZ (1e9 / 30000)
-
-static nanoseconds read_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (nanoseconds)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 static double self_cpu_seconds(void)
 {
@@ -34,12 +28,12 @@ void headline_open(struct headline *h, nanoseconds now)
 	memset(h, 0, sizeof(*h));
 	h->at = now;
 	h->self_cpu_s = self_cpu_seconds();
-	h->wall_minus_monotonic = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+	h->wall_minus_monotonic = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
 }
 
 void headline_target(struct pytop_header *header, const struct attachment *a)
 {
-	nanoseconds wall = read_clock(CLOCK_REALTIME);
+	nanoseconds wall = clock_read(CLOCK_REALTIME);
 
 	header->pid = a->process.pid;
 	snprintf(header->python, sizeof(header->python), "%s", a->runtime.version_text);
@@ -97,7 +91,7 @@ static void take_differences(struct headline *h, const struct pace_report *r, ui
 	h->ticks = r->ticks;
 	h->held_ns = held_ns;
 	/* the wall clock may be set while pytop runs; the log's anchor is its own */
-	h->wall_minus_monotonic = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+	h->wall_minus_monotonic = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
 }
 
 void headline_pace(struct headline *h, struct pytop_header *header, const struct pace *pace,

@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "clock.h"
 #include "worker.h"
 
 /* One journey of a batch to the writer and back, or of a request for a cut. */
@@ -39,14 +40,6 @@ struct log {
 	_Atomic int status, errnum;
 };
 
-static nanoseconds read_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (nanoseconds)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 void log_about(struct spool_about *about, const struct attachment *a, double rate_hz,
 	       double jitter_percent)
 {
@@ -59,8 +52,8 @@ void log_about(struct spool_about *about, const struct attachment *a, double rat
 		.rate_hz = rate_hz,
 		.jitter_percent = jitter_percent,
 		.process_started = (nanoseconds)a->info.start_time_ns,
-		.wall = read_clock(CLOCK_REALTIME),
-		.monotonic = read_clock(CLOCK_MONOTONIC),
+		.wall = clock_read(CLOCK_REALTIME),
+		.monotonic = clock_read(CLOCK_MONOTONIC),
 	};
 }
 
@@ -121,7 +114,7 @@ static void stop(struct log *l, enum status status, int errnum)
 {
 	int64_t running = 0;
 
-	if (!atomic_compare_exchange_strong(&l->stopped_at, &running, read_clock(CLOCK_MONOTONIC)))
+	if (!atomic_compare_exchange_strong(&l->stopped_at, &running, clock_read(CLOCK_MONOTONIC)))
 		return;
 	atomic_store(&l->errnum, errnum);
 	atomic_store(&l->status, (int)status);

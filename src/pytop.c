@@ -17,17 +17,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "clock.h"
 #include "record/replay.h"
 
 #define NS_PER_S 1000000000
-
-static nanoseconds read_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (nanoseconds)t.tv_sec * NS_PER_S + t.tv_nsec;
-}
 
 static struct pytop *new_pytop(const struct pytop_options *options)
 {
@@ -37,7 +30,7 @@ static struct pytop *new_pytop(const struct pytop_options *options)
 		return NULL;
 	p->options = *options;
 	p->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	p->wall_minus_monotonic = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_MONOTONIC);
+	p->wall_minus_monotonic = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
 	if (p->event_fd < 0) {
 		free(p);
 		return NULL;
@@ -189,7 +182,7 @@ enum status pytop_start(struct pytop *p)
 	p->log_started = sampler_started(p->sampler);
 	if (p->log) { /* until the first tick says more */
 		p->snapshot.header.log = PYTOP_LOG_ON;
-		p->snapshot.header.log_from_wall = read_clock(CLOCK_REALTIME) / NS_PER_S;
+		p->snapshot.header.log_from_wall = clock_read(CLOCK_REALTIME) / NS_PER_S;
 	}
 	return ST_OK;
 }
@@ -268,7 +261,7 @@ enum status pytop_export(struct pytop *p, const struct export_format *format, co
 		.spool_dir = p->spool_dir[0] ? p->spool_dir : NULL,
 		.name = kept ? kept->name : p->snapshot.header.name,
 		.pid = kept ? kept->pid : p->snapshot.header.pid,
-		.wall_seconds = read_clock(CLOCK_REALTIME) / NS_PER_S,
+		.wall_seconds = clock_read(CLOCK_REALTIME) / NS_PER_S,
 	};
 
 	if (!job.spool_dir && !p->log)

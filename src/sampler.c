@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "clock.h"
 #include "headline.h"
 #include "observer.h"
 #include "record/pace.h"
@@ -83,14 +84,6 @@ struct sampler {
 	uint64_t tick_number;
 	uint64_t held_before; /* of observers before an exec */
 };
-
-static nanoseconds read_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (nanoseconds)t.tv_sec * SECOND + t.tv_nsec;
-}
 
 enum status sampler_open(struct sampler **sampler, const struct sampler_parts *parts,
 			 const struct sampler_options *options)
@@ -187,7 +180,7 @@ static bool work_on_picture(struct sampler *s, nanoseconds now)
 /* The last picture, whole, whatever it costs. */
 static void finish_picture(struct sampler *s)
 {
-	nanoseconds now = s->ended_at ? s->ended_at : read_clock(CLOCK_MONOTONIC);
+	nanoseconds now = s->ended_at ? s->ended_at : clock_read(CLOCK_MONOTONIC);
 
 	if (!s->seen)
 		return;
@@ -261,7 +254,7 @@ static enum status do_tick(struct sampler *s, nanoseconds now)
 {
 	struct tick *when = &s->when;
 	bool measured = s->pace.interval >= COST_EVERY_BELOW || (s->tick_number++ & 15) == 0;
-	nanoseconds before = measured ? read_clock(CLOCK_THREAD_CPUTIME_ID) : 0;
+	nanoseconds before = measured ? clock_read(CLOCK_THREAD_CPUTIME_ID) : 0;
 
 	when->time = now;
 	pace_tick(&s->pace, now, &when->weight, &when->gap, &when->missed);
@@ -269,19 +262,19 @@ static enum status do_tick(struct sampler *s, nanoseconds now)
 	enum status status = look_and_record(s, when);
 	s->lost = status == ST_OK ? 0 : when->weight + when->gap;
 	if (measured)
-		pace_cost(&s->pace, read_clock(CLOCK_THREAD_CPUTIME_ID) - before);
+		pace_cost(&s->pace, clock_read(CLOCK_THREAD_CPUTIME_ID) - before);
 	return status;
 }
 
 /* Sleep, or spin, until the deadline; in between, slices of the picture. Returns the time. */
 static nanoseconds wait_for_deadline(struct sampler *s)
 {
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	nanoseconds now = clock_read(CLOCK_MONOTONIC);
 	bool flat_out = s->pace.interval == 0;
 
 	grant_wishes(s, now);
 	while (work_on_picture(s, now)) {
-		now = read_clock(CLOCK_MONOTONIC);
+		now = clock_read(CLOCK_MONOTONIC);
 		if (now + SLICE_ROOM > s->pace.deadline || flat_out)
 			break;
 	}
@@ -297,7 +290,7 @@ static nanoseconds wait_for_deadline(struct sampler *s)
 			struct timespec t = { until / SECOND, until % SECOND };
 			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 		}
-		now = read_clock(CLOCK_MONOTONIC);
+		now = clock_read(CLOCK_MONOTONIC);
 	}
 	return now;
 }
@@ -345,7 +338,7 @@ static enum status resume(struct sampler *s)
 		status = open_observer(s);
 	if (status != ST_OK)
 		return status;
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	nanoseconds now = clock_read(CLOCK_MONOTONIC);
 	s->held_before += observer_held_ns(before);
 	observer_bury(before, now);
 	observer_close(before);
@@ -361,7 +354,7 @@ static enum status resume(struct sampler *s)
 /* A tick failed for good: has the target ended, or is it another program now? ST_OK: sampling goes on. */
 static enum status follow(struct sampler *s)
 {
-	nanoseconds begun = read_clock(CLOCK_MONOTONIC);
+	nanoseconds begun = clock_read(CLOCK_MONOTONIC);
 	struct timespec pause = { 0, REATTACH_EVERY };
 
 	while (!stopping(s)) {
@@ -369,7 +362,7 @@ static enum status follow(struct sampler *s)
 			return ST_ENDED;
 		enum status status = resume(s);
 		if (status == ST_OK ||
-		    read_clock(CLOCK_MONOTONIC) >= begun + attach_patience(status))
+		    clock_read(CLOCK_MONOTONIC) >= begun + attach_patience(status))
 			return status;
 		nanosleep(&pause, NULL);
 	}
@@ -382,7 +375,7 @@ static void begin(struct sampler *s)
 {
 	double rate = s->options.rate_hz;
 	enum status status = open_observer(s);
-	nanoseconds now = read_clock(CLOCK_MONOTONIC);
+	nanoseconds now = clock_read(CLOCK_MONOTONIC);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	atomic_store(&s->started, now);
@@ -404,7 +397,7 @@ static enum status recover(struct sampler *s, enum status why)
 		return ST_ENDED;
 	s->exec_checked = 0;
 	/* roots that cannot be read once may be an interpreter list in motion */
-	if (why == ST_FAULT && !has_executed(s, read_clock(CLOCK_MONOTONIC)) &&
+	if (why == ST_FAULT && !has_executed(s, clock_read(CLOCK_MONOTONIC)) &&
 	    ++s->faults < FAULTS_MAX)
 		return ST_OK;
 	if (why == ST_NO_MEMORY || s->resumes >= RESUMES_MAX)
@@ -433,7 +426,7 @@ static enum status run(struct sampler *s)
 static void end(struct sampler *s, enum status why)
 {
 	s->why = why;
-	s->ended_at = read_clock(CLOCK_MONOTONIC);
+	s->ended_at = clock_read(CLOCK_MONOTONIC);
 	observer_bury(s->observer, s->ended_at);
 }
 
